@@ -1,0 +1,25 @@
+/* canon_kit: requests in a few words, for the tests of core/canon and what follows it.
+ */
+#ifndef TESTS_CANON_KIT_H
+#define TESTS_CANON_KIT_H
+
+#include "core/canon.h"
+
+/* Target and body through canon; JSON is written with ' for ".  NULL: no body. */
+enum err kit_canon(const char *method, const char *target, const char *body,
+                   struct arena *arena, struct canon *canon);
+enum err kit_canon_lenient(const char *method, const char *target, const char *body,
+                           struct arena *arena, struct canon *canon);
+
+/* A header section of lines "Name: value\n"; HTTP/1.1 unless `version` says otherwise.
+ */
+enum err kit_headers(const char *version, const char *lines, struct arena *arena,
+                     struct canon *canon, struct agent_headers *agent);
+
+/* The text with " for '. */
+const char *kit_json(const char *text, struct arena *arena);
+
+/* A route's path with a plausible value for each parameter. */
+const char *kit_path(const struct route *route, struct arena *arena);
+
+#endif
