@@ -121,14 +121,15 @@ static void take_checkpoint(struct audit *audit)
 {
     struct checkpoint checkpoint;
     const struct buf *note = &audit->line.note;
-    switch (checkpoint_open(note->data, note->size, audit->name, audit->key,
-                            &checkpoint)) {
+    switch (
+        checkpoint_open(note->data, note->size, audit->name, audit->key, &checkpoint)) {
     case NOTE_GOOD:
         if (text_same(checkpoint.origin, audit->name))
             take_good(audit, &checkpoint);
         else
             findings_add(&audit->findings, AUDIT_TAMPERED,
-                         "line %llu: a checkpoint of another log", number(audit->number));
+                         "line %llu: a checkpoint of another log",
+                         number(audit->number));
         return;
     case NOTE_MALFORMED:
         findings_add(&audit->findings, AUDIT_TAMPERED,
@@ -318,8 +319,8 @@ void audit_verify(const struct audit_input *input, struct audit_report *report)
     struct audit audit = {.report = report};
     const char *text;
     size_t size;
-    *report = (struct audit_report){
-        .first_bad = -1, .bad_end = -1, .text = BUF(TEXT_MAX)};
+    *report =
+        (struct audit_report){.first_bad = -1, .bad_end = -1, .text = BUF(TEXT_MAX)};
     audit.findings.report = report;
     line_init(&audit.line);
     if (begin(&audit, input)) {

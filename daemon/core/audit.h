@@ -1,9 +1,10 @@
 /* audit: verifies an export of the log, offline, with nothing but a public key.
  *
  * An export is a file of JSON lines that walks the tree once (core/audit_export.h,
- * docs/AUDIT.md): a header, each record as its exact leaf bytes, and in between the leaf
- * hashes, checkpoints and subtree hashes in their places; a head ends it.  Pure: reads
- * through a callback, in one pass and bounded memory.  Malformed input is a verdict. */
+ * docs/AUDIT.md): a header, each record as its exact leaf bytes, and in between the
+ * leaf hashes, checkpoints and subtree hashes in their places; a head ends it.  Pure:
+ * reads through a callback, in one pass and bounded memory.  Malformed input is a
+ * verdict. */
 #ifndef CORE_AUDIT_H
 #define CORE_AUDIT_H
 
@@ -35,7 +36,7 @@ struct audit_input {
 
 struct audit_report {
     enum audit_verdict verdict; /* the gravest, in the order of the enum */
-    uint64_t records, size; /* records read; size of the newest good checkpoint */
+    uint64_t records, size;     /* records read; size of the newest good checkpoint */
     /* The first record that is not as signed is in [first_bad, bad_end): one record
      * when the leaf hashes tell which. -1: none, or not to be told. */
     int64_t first_bad, bad_end;

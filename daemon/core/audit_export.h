@@ -6,13 +6,12 @@
  *     audit_write_header(out, origin, first, end);
  *     audit_write_proof(out, read, context, 0, first);       what lies before
  *     for each index in [first, end):
- *         audit_write_checkpoint(...) for the stored one of size `index`, if there is one
- *         audit_write_tile(out, read, context, index, end) when audit_tile_due(index, first)
- *         audit_write_record(out, leaf, size);
- *     audit_write_checkpoint(...)             for the stored one of size `end`, if any
- *     audit_write_proof(out, read, context, end, size);      what lies behind
- *     audit_write_checkpoint(...)             for the newest one, of size `size` > end
- *     audit_write_head(out, head, seal);                     ends the export
+ *         audit_write_checkpoint(...) for the stored one of size `index`, if there is
+ * one audit_write_tile(out, read, context, index, end) when audit_tile_due(index,
+ * first) audit_write_record(out, leaf, size); audit_write_checkpoint(...) for the
+ * stored one of size `end`, if any audit_write_proof(out, read, context, end, size);
+ * what lies behind audit_write_checkpoint(...)             for the newest one, of size
+ * `size` > end audit_write_head(out, head, seal);                     ends the export
  *
  * `size` is the newest checkpoint's, or `end` when the tail beyond it is exported too:
  * only then the seal matters.  All return false when the buffer or `read` failed. */

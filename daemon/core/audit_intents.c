@@ -33,8 +33,7 @@ static size_t find(const struct intents *intents,
                    const unsigned char id[static INTENT_ID])
 {
     size_t at = home_of(intents, id);
-    while (intents->slots[at].used
-           && memcmp(intents->slots[at].id, id, INTENT_ID) != 0)
+    while (intents->slots[at].used && memcmp(intents->slots[at].id, id, INTENT_ID) != 0)
         at = behind(intents, at);
     return at;
 }

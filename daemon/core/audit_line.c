@@ -103,11 +103,11 @@ static const struct {
     bool object; /* the member is one */
     bool (*read)(struct line *line, const struct node *root, const struct node *inner);
 } kinds[] = {
-    {"sandgate_export", LINE_HEADER, false, read_header},
-    {"sandgate_subtree", LINE_SUBTREE, true, read_subtree},
-    {"sandgate_tile", LINE_TILE, true, read_tile},
+    {"sandgate_export",     LINE_HEADER,     false, read_header    },
+    {"sandgate_subtree",    LINE_SUBTREE,    true,  read_subtree   },
+    {"sandgate_tile",       LINE_TILE,       true,  read_tile      },
     {"sandgate_checkpoint", LINE_CHECKPOINT, false, read_checkpoint},
-    {"sandgate_head", LINE_HEAD, true, read_head},
+    {"sandgate_head",       LINE_HEAD,       true,  read_head      },
 };
 
 static enum line_kind read_kind(struct line *line, const struct node *root)

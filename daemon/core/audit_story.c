@@ -43,8 +43,7 @@ static void read_seal_key(struct story *story, uint64_t index,
 static void follow_boot(struct story *story, uint64_t index,
                         const struct record_view *record)
 {
-    bool start =
-        record->type == RECORD_SYS && text_same(record->event, "start");
+    bool start = record->type == RECORD_SYS && text_same(record->event, "start");
     bool same = story->begun && text_same(story->boot, record->boot);
     if (start)
         read_seal_key(story, index, record);
@@ -145,8 +144,7 @@ void story_add(struct story *story, uint64_t index, const struct record_view *re
 /* Nobody can be running it any more. */
 static bool orphaned(const struct story *story, const struct intent *intent)
 {
-    return intent->boot != story->boots
-           || story->last_us - intent->wall_us > run_us;
+    return intent->boot != story->boots || story->last_us - intent->wall_us > run_us;
 }
 
 static void tell_intents(const struct story *story)

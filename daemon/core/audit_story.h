@@ -1,5 +1,6 @@
-/* audit_story: does what the records tell make sense?  Odd is not forged: these findings
- * are anomalies and remarks.  Keeps the seal key that the last start announced. */
+/* audit_story: does what the records tell make sense?  Odd is not forged: these
+ * findings are anomalies and remarks.  Keeps the seal key that the last start
+ * announced. */
 #ifndef CORE_AUDIT_STORY_H
 #define CORE_AUDIT_STORY_H
 
@@ -19,9 +20,9 @@ struct story {
     unsigned boots; /* counts them */
     int64_t start_us, last_us;
     struct intents intents;
-    bool full;              /* more open intents than can be followed */
+    bool full;                   /* more open intents than can be followed */
     uint64_t outcomes_of_before; /* of intents before the export */
-    uint64_t steps_back;    /* of the clock */
+    uint64_t steps_back;         /* of the clock */
     uint64_t first_step;
 
     bool has_seal;

@@ -106,8 +106,8 @@ static bool was_inserted(struct walk *walk, const unsigned char hash[static HASH
     if (walk->suspect_count == 0 || last >= SUSPECTS)
         return false;
     struct suspect *one = &walk->suspects[last];
-    const unsigned char *due = one->first + 1 == walk->at ? told_leaf(walk, one->first)
-                                                          : NULL;
+    const unsigned char *due =
+        one->first + 1 == walk->at ? told_leaf(walk, one->first) : NULL;
     if (one->how != CHANGED || !due || memcmp(due, hash, HASH) != 0)
         return false;
     one->how = INSERTED;

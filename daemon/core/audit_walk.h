@@ -1,9 +1,9 @@
 /* audit_walk: the tree while an export is read, in bounded memory.
  *
- * Two trees grow side by side: the one of the records that are there, and the one of the
- * leaf hashes that the export gives beforehand, block by block.  As long as they agree
- * they are one.  A signed root then tells which of the two is true; if it is the second,
- * the records that differ from it are known one by one. */
+ * Two trees grow side by side: the one of the records that are there, and the one of
+ * the leaf hashes that the export gives beforehand, block by block.  As long as they
+ * agree they are one.  A signed root then tells which of the two is true; if it is the
+ * second, the records that differ from it are known one by one. */
 #ifndef CORE_AUDIT_WALK_H
 #define CORE_AUDIT_WALK_H
 

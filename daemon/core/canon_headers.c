@@ -255,10 +255,12 @@ static enum err take(struct reading *reading, const struct raw_request *raw,
     const char *value = rule ? trimmed(header, reading->agent->arena) : NULL;
     if (!value)
         return rule ? ERR_TOO_LARGE : ERR_OK;
-    if (rule->forward && may_go_on(value))
+    enum err err = rule->take(reading, rule, value);
+    if (!err && rule->forward && may_go_on(value)
+        && (rule->take != trace || reading->agent->traceparent))
         forward[reading->canon->forward_count++] =
             (struct header){rule->name, value, header->name_size, strlen(value)};
-    return rule->take(reading, rule, value);
+    return err;
 }
 
 /* ---- the request ---- */

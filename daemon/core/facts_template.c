@@ -1,4 +1,5 @@
 /* What a call says of templates: references, names, tags, build steps. */
+#include "base/must.h"
 #include "core/facts_parts.h"
 #include "core/reference.h"
 
@@ -10,6 +11,7 @@ static const char *reference(struct asking *asking)
     const struct canon *canon = asking->canon;
     if (facts_operation_is(asking, "sandbox.create"))
         return facts_folded(asking, member_text(asking->body, "templateID", ""));
+    must(*canon->target_id || canon->args[0]);
     return *canon->target_id ? canon->target_id : facts_folded(asking, canon->args[0]);
 }
 

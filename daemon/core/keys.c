@@ -50,7 +50,8 @@ void keys_id(const char *prefix, int64_t wall_ms, char out[static ID_TEXT])
     uint64_t time = wall_ms > 0 ? (uint64_t)wall_ms : 0;
     for (int i = ID_TIME - 1; i >= 0; i--, time /= 36)
         digits[i] = id_digits[time % 36];
-    uint64_t chance; /* 36^11 goes into it 140 times: even enough, and one system call */
+    uint64_t
+        chance; /* 36^11 goes into it 140 times: even enough, and one system call */
     randombytes_buf(&chance, sizeof(chance));
     for (int i = ID_TIME; i < ID_SIZE; i++, chance /= 36)
         digits[i] = id_digits[chance % 36];
@@ -93,7 +94,7 @@ void keys_derive(const unsigned char master[static MASTER_KEY], const char *purp
                  unsigned char out[static 32])
 {
     crypto_generichash_state state;
-    static const char domain[] = "sandgate-derive-v1"; /* its NUL ends it */
+    static const char domain[] = "sandgate-derive-v1";             /* its NUL ends it */
     (void)crypto_generichash_init(&state, master, MASTER_KEY, 32); /* cannot fail */
     (void)crypto_generichash_update(&state, (const unsigned char *)domain,
                                     sizeof(domain));
@@ -138,9 +139,9 @@ bool keys_seal(const unsigned char key[static SEAL_KEY], const char *context,
         return false;
     unsigned char *nonce = (unsigned char *)out->data + out->size;
     randombytes_buf(nonce, NONCE); /* 24 random bytes do not repeat */
-    must(crypto_aead_xchacha20poly1305_ietf_encrypt(
-             nonce + NONCE, NULL, bytes, size, bytes_of(context), strlen(context), NULL,
-             nonce, key)
+    must(crypto_aead_xchacha20poly1305_ietf_encrypt(nonce + NONCE, NULL, bytes, size,
+                                                    bytes_of(context), strlen(context),
+                                                    NULL, nonce, key)
          == 0);
     out->size += size + SEAL_EXTRA;
     out->data[out->size] = '\0';
@@ -154,9 +155,9 @@ bool keys_open(const unsigned char key[static SEAL_KEY], const char *context,
     if (size < SEAL_EXTRA || !buf_reserve(out, size - SEAL_EXTRA))
         return false;
     unsigned char *text = (unsigned char *)out->data + out->size;
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(
-            text, NULL, NULL, nonce + NONCE, size - NONCE, bytes_of(context),
-            strlen(context), nonce, key)
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(text, NULL, NULL, nonce + NONCE,
+                                                   size - NONCE, bytes_of(context),
+                                                   strlen(context), nonce, key)
         != 0) {
         out->data[out->size] = '\0';
         return false;

@@ -50,7 +50,10 @@ static void key_id(const char *name, const unsigned char public_key[static TLOG_
 {
     unsigned char hash[HASH];
     const struct piece pieces[] = {
-        {name, strlen(name)}, {"\n\x01", 2}, {public_key, TLOG_PUBLIC}};
+        {name,       strlen(name)},
+        {"\n\x01",   2           },
+        {public_key, TLOG_PUBLIC }
+    };
     sha256_pieces(pieces, COUNT(pieces), hash);
     memcpy(id, hash, KEY_ID_BYTES);
 }
@@ -235,7 +238,8 @@ enum note_check checkpoint_open(const char *note, size_t size, const char *key_n
     struct verifier verifier = {.name = key_name,
                                 .public_key = public_key,
                                 .text = note,
-                                .size = (size_t)(at - note) - 1}; /* not the blank one */
+                                .size =
+                                    (size_t)(at - note) - 1}; /* not the blank one */
     key_id(key_name, public_key, verifier.id);
     while (at < end)
         if (++lines > NOTE_SIGNATURES || !take_line(&at, end, &line, &length)

@@ -59,6 +59,7 @@ static bool take_files(struct load *load, const struct policy_file *files, size_
         return false;
     for (size_t i = 0; i < count; i++) {
         sorted[i] = files[i];
+        sorted[i].path = load_text(load, files[i].path); /* groups keep it */
         load->parts[i] = silent_part;
         load->parts[i].index = i;
         load->parts[i].terms = builtin_terms;

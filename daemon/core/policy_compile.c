@@ -99,6 +99,5 @@ struct policy_set *load_compile(struct load *load)
     for (int effect = 0; effect < EFFECTS; effect++)
         set->fallbacks[effect] = sorted_fallbacks(load, effect);
     set->groups = load->groups;
-    set->part_count = load->part_count;
     return load->starved ? NULL : set;
 }

@@ -98,7 +98,7 @@ static void read_sets(struct reader *r, const struct value *value)
 static void read_users(struct reader *r, const struct value *value)
 {
     char shown[QUOTE];
-    struct group *group = (struct group *)value->slot;
+    struct group *group = value->slot;
     const struct entries entries = read_entries(r, value->node);
     for (size_t i = 0; i < entries.count; i++) {
         const struct entry *entry = &entries.all[i];
@@ -114,7 +114,7 @@ static void read_users(struct reader *r, const struct value *value)
 
 static void read_elsewhere(struct reader *r, const struct value *value)
 {
-    struct group *group = (struct group *)value->slot;
+    struct group *group = value->slot;
     (void)read_entries(r, value->node);
     group->elsewhere = true;
 }

@@ -1,7 +1,7 @@
 /* Facts -> verdict.  Sentences of docs/POLICY.md, "How a call is judged". */
 #include "base/must.h"
 #include "base/text.h"
-#include "core/policy_load.h"
+#include "core/policy_set.h"
 
 #include <string.h>
 
@@ -49,29 +49,38 @@ static void hit(struct judging *j, enum decision decision, struct hit reason)
     j->count++;
 }
 
-static const struct builtin {
+struct builtin {
     const char *name, *why;
-} never =
-    {
-        "builtin/never", "Sandgate never forwards this operation."
-},
-  unknown = {"builtin/unknown", "Sandgate does not know this operation."},
-  guarded = {"builtin/guarded",
-             "This operation runs only where a rule names it in full."},
-  defaults[EFFECTS] = {
-      [EFFECT_READ] = {"builtin/read", "No policy file speaks of reading calls."},
-      [EFFECT_WRITE] = {"builtin/write", "No policy file speaks of writing calls."},
-      [EFFECT_DESTRUCTIVE] = {"builtin/destructive",
-                              "No policy file speaks of destructive calls."},
-      [EFFECT_UNKNOWN] = {"builtin/unknown", "Sandgate does not know this operation."},
+    enum decision decision;
 };
 
-static void hit_builtin(struct judging *j, enum decision decision,
-                        const struct builtin *builtin)
+static const struct builtin never = {
+    "builtin/never", "Sandgate never forwards this operation.", DECIDE_DENY};
+static const struct builtin unknown = {
+    "builtin/unknown", "Sandgate does not know this operation.", DECIDE_DENY};
+static const struct builtin guarded = {
+    "builtin/guarded", "This operation runs only where a rule names it in full.",
+    DECIDE_DENY};
+
+/* By effect; what is unknown never gets that far. */
+static const struct builtin defaults[] = {
+    {"builtin/read",        "No policy file speaks of reading calls.",     DECIDE_ALLOW},
+    {"builtin/write",       "No policy file speaks of writing calls.",     DECIDE_HOLD },
+    {"builtin/destructive", "No policy file speaks of destructive calls.", DECIDE_HOLD },
+};
+
+/* A default never lets run what only a rule may. */
+static enum decision guard(const struct judging *j, enum decision decision)
 {
-    hit(j, decision,
-        (struct hit){
-            .name = builtin->name, .why = builtin->why, .terms = &builtin_terms});
+    bool doubt = j->facts->guarded || j->facts->unrecognised;
+    return decision == DECIDE_ALLOW && doubt ? DECIDE_HOLD : decision;
+}
+
+static void hit_builtin(struct judging *j, const struct builtin *builtin)
+{
+    const struct hit reason = {
+        .name = builtin->name, .why = builtin->why, .terms = &builtin_terms};
+    hit(j, guard(j, builtin->decision), reason);
 }
 
 /* ---- matching ---- */
@@ -137,9 +146,9 @@ static void judge_builtin(struct judging *j)
 {
     const struct operation *operation = j->facts->operation;
     if (operation == &operation_unknown)
-        hit_builtin(j, DECIDE_DENY, &unknown);
+        hit_builtin(j, &unknown);
     else if (operation->treatment == TREAT_NEVER || route_closed(j->facts))
-        hit_builtin(j, DECIDE_DENY, &never);
+        hit_builtin(j, &never);
     j->certain = j->count > 0;
 }
 
@@ -159,21 +168,12 @@ static void judge_rules(struct judging *j)
     }
 }
 
-/* A default never lets run what only a rule may. */
-static enum decision guard(const struct judging *j, enum decision decision)
-{
-    bool doubt = j->facts->guarded || j->facts->unrecognised;
-    return decision == DECIDE_ALLOW && doubt ? DECIDE_HOLD : decision;
-}
-
 static void judge_defaults(struct judging *j)
 {
-    static const enum decision without_files[EFFECTS] = {DECIDE_ALLOW, DECIDE_HOLD,
-                                                         DECIDE_HOLD, DECIDE_DENY};
     enum effect effect = j->facts->effect;
     bool named = false;
     if (j->facts->operation->treatment == TREAT_DENY) {
-        hit_builtin(j, DECIDE_DENY, &guarded);
+        hit_builtin(j, &guarded);
         return;
     }
     for (const struct fallback *const *at = j->set->fallbacks[effect]; *at; at++) {
@@ -186,7 +186,7 @@ static void judge_defaults(struct judging *j)
                          .terms = &(*at)->part->terms});
     }
     if (!named)
-        hit_builtin(j, guard(j, without_files[effect]), &defaults[effect]);
+        hit_builtin(j, &defaults[effect]);
 }
 
 /* ---- the verdict ---- */
@@ -236,20 +236,28 @@ static bool conclude(struct judging *j, struct verdict *verdict)
     return true;
 }
 
+/* Facts that contradict the catalogue, and texts that are not there, are errors. */
+static bool sound(const struct facts *facts, const char *const *who)
+{
+    const struct operation *operation = facts->operation;
+    for (int by = 0; by < DIMENSIONS; by++)
+        if (!who[by])
+            return false;
+    return operation && facts->effect >= operation->effect
+           && (operation == &operation_unknown || facts->effect < EFFECT_UNKNOWN);
+}
+
 static bool judge(const struct policy *policy, const struct caller *caller,
                   const struct facts *facts, struct arena *arena,
                   struct verdict *verdict)
 {
-    const char *const who[DIMENSIONS] = {caller->agent, caller->skill, caller->team,
-                                         caller->environment};
-    struct judging j = {.facts = facts, .arena = arena};
-    if (!policy || !facts->operation || (unsigned)facts->effect >= EFFECTS
-        || facts->effect < facts->operation->effect)
+    struct judging j = {
+        .facts = facts,
+        .who = {caller->agent, caller->skill, caller->team, caller->environment},
+        .arena = arena,
+    };
+    if (!policy || !sound(facts, j.who))
         return false;
-    for (int by = 0; by < DIMENSIONS; by++)
-        if (!who[by])
-            return false;
-    memcpy(j.who, who, sizeof(who));
     j.set = policy->set;
     judge_builtin(&j);
     judge_rules(&j);

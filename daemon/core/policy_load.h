@@ -10,8 +10,6 @@
 #include "core/policy_reader.h"
 #include "core/policy_set.h"
 
-enum { POLICY_FILES = 256, POLICY_RULES = 5000, POLICY_FILE_BYTES = 1 << 20 };
-
 struct named_set {
     const char *name, *file;
     const struct names *names;

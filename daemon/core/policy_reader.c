@@ -89,16 +89,17 @@ void caution(struct reader *r, const char *format, ...)
 
 /* ---- members ---- */
 
+/* By enum node_kind. */
 static const struct {
     const char *is, *how;
 } kinds[] = {
-    [NODE_NULL] = {"null",                     "leave the member out"       },
-    [NODE_BOOL] = {"true or false",            "write it without quotes"    },
-    [NODE_INT] = {"a whole number",           "write digits without quotes"},
-    [NODE_REAL] = {"a number with a fraction", "write it without quotes"    },
-    [NODE_TEXT] = {"text",                     "write it in double quotes"  },
-    [NODE_LIST] = {"a list",                   "write it in square brackets"},
-    [NODE_OBJECT] = {"an object",                "write it in curly brackets" },
+    {"null",                     "leave the member out"       },
+    {"true or false",            "write it without quotes"    },
+    {"a whole number",           "write digits without quotes"},
+    {"a number with a fraction", "write it without quotes"    },
+    {"text",                     "write it in double quotes"  },
+    {"a list",                   "write it in square brackets"},
+    {"an object",                "write it in curly brackets" },
 };
 
 /* What the author wrote. */

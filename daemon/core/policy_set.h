@@ -9,6 +9,7 @@
 #include "core/policy.h"
 #include "core/policy_names.h"
 
+enum { POLICY_FILES = 256, POLICY_RULES = 5000, POLICY_FILE_BYTES = 1 << 20 };
 enum { EFFECTS = EFFECT_UNKNOWN + 1, EFFECTS_ALL = (1 << EFFECTS) - 1 };
 enum dimension { BY_AGENT, BY_SKILL, BY_TEAM, BY_ENVIRONMENT, DIMENSIONS };
 
@@ -67,7 +68,6 @@ struct policy_set {
         *candidates; /* by operation_index, unknown being the last */
     const struct fallback *const *fallbacks[EFFECTS]; /* NULL-terminated, by name */
     const struct group *groups;
-    size_t part_count;
 };
 
 extern const struct terms builtin_terms; /* where no file says anything */

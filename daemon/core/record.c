@@ -22,7 +22,11 @@ static struct {
 static const struct tightness {
     unsigned part; /* of the rows' caps, one of this many */
     bool raw;      /* are `input` and `detail` written? */
-} tightnesses[] = {{1, true}, {1, false}, {8, false}};
+} tightnesses[] = {
+    {1, true },
+    {1, false},
+    {8, false}
+};
 
 enum { CUT_NAME = 48 };
 
@@ -153,8 +157,7 @@ static void write_flag(struct writing *writing, const struct shape *shape)
 
 static void write_digest(struct writing *writing, const struct shape *shape)
 {
-    const unsigned char *digest =
-        *(const unsigned char *const *)at(writing, shape);
+    const unsigned char *digest = *(const unsigned char *const *)at(writing, shape);
     char text[3 + 2 * 32 + 1] = "b2:";
     if (!digest)
         return;

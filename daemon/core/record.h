@@ -15,7 +15,13 @@
 enum { RECORD_MAX = 60000, RECORD_ID = 33, RECORD_WHY = 160 };
 
 /* "t" and "ph" */
-enum record_type { RECORD_CALL, RECORD_VOTE, RECORD_DECISION, RECORD_SETTLED, RECORD_SYS };
+enum record_type {
+    RECORD_CALL,
+    RECORD_VOTE,
+    RECORD_DECISION,
+    RECORD_SETTLED,
+    RECORD_SYS
+};
 enum record_phase { PHASE_NONE, PHASE_INTENT, PHASE_OUTCOME, PHASE_EVENT };
 
 struct record {
@@ -69,7 +75,8 @@ struct record {
 void record_start(const char *gateway, const char boot[static 17]);
 
 /* False when the buffer failed: then nothing may run. Any thread. What no longer fits
- * into RECORD_MAX is shortened further: first `input` and `detail` go, then all texts. */
+ * into RECORD_MAX is shortened further: first `input` and `detail` go, then all texts.
+ */
 bool record_write(struct record *record, struct buf *out);
 
 /* Are these bytes a leaf? Byte rules and known shape; `why` says what is wrong. */

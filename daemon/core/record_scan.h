@@ -35,8 +35,8 @@ bool scan_text(struct scan *scan); /* a string, or {"b64":".."} */
 bool scan_list(struct scan *scan);
 bool scan_object(struct scan *scan);
 
-/* Is this one object that obeys the rules?  With `hidden`, the member "hidden" may follow
- * it: redact_request writes the two in one go. */
+/* Is this one object that obeys the rules?  With `hidden`, the member "hidden" may
+ * follow it: redact_request writes the two in one go. */
 bool scan_is_input(const char *bytes, bool hidden);
 
 #endif

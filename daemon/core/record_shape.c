@@ -3,14 +3,27 @@
 #include "core/record_shape.h"
 
 #define AT(member) offsetof(struct leaf, record.member)
-#define END {.key = NULL}
+#define END         \
+    {               \
+        .key = NULL \
+    }
 
-#define TEXT(name, member, characters) \
-    {.key = (name), .kind = SHAPE_TEXT, .offset = AT(member), .cap = (characters)}
-#define TEXTS(name, member, characters) \
-    {.key = (name), .kind = SHAPE_TEXTS, .offset = AT(member), .cap = (characters)}
-#define INT(name, member) {.key = (name), .kind = SHAPE_INT, .offset = AT(member)}
-#define GROUP(name, rows) {.key = (name), .kind = SHAPE_GROUP, .members = (rows)}
+#define TEXT(name, member, characters)                                               \
+    {                                                                                \
+        .key = (name), .kind = SHAPE_TEXT, .offset = AT(member), .cap = (characters) \
+    }
+#define TEXTS(name, member, characters)                                               \
+    {                                                                                 \
+        .key = (name), .kind = SHAPE_TEXTS, .offset = AT(member), .cap = (characters) \
+    }
+#define INT(name, member)                                      \
+    {                                                          \
+        .key = (name), .kind = SHAPE_INT, .offset = AT(member) \
+    }
+#define GROUP(name, rows)                                     \
+    {                                                         \
+        .key = (name), .kind = SHAPE_GROUP, .members = (rows) \
+    }
 
 /* ---- words ---- */
 
@@ -73,14 +86,14 @@ static const struct shape target[] = {
 static const struct shape call[] = {
     TEXT("op", call.operation, 64),
     {.key = "effect",
-     .kind = SHAPE_EFFECT,
-     .offset = AT(call.effect),
-     .word = effect_word},
+                                .kind = SHAPE_EFFECT,
+                                .offset = AT(call.effect),
+                                .word = effect_word},
     TEXT("method", call.method, 16),
     TEXT("path", call.path, 256),
     GROUP("target", target),
-    {.key = "in", .kind = SHAPE_INPUT, .offset = AT(call.input)},
-    {.key = "hidden", .kind = SHAPE_HIDDEN},
+    {.key = "in",               .kind = SHAPE_INPUT,                         .offset = AT(call.input)     },
+    {.key = "hidden",               .kind = SHAPE_HIDDEN                    },
     INT("bytes", call.bytes),
     {.key = "digest", .kind = SHAPE_DIGEST, .offset = AT(call.digest)},
     TEXT("idem", call.idempotency_key, 256),
@@ -97,8 +110,8 @@ static const struct shape decision[] = {
 };
 
 static const struct shape approval[] = {
-    TEXT("id", approval.id, 64),         TEXT("state", approval.state, 16),
-    TEXTS("by", approval.by, 128),       TEXT("choice", approval.choice, 64),
+    TEXT("id", approval.id, 64),     TEXT("state", approval.state, 16),
+    TEXTS("by", approval.by, 128),   TEXT("choice", approval.choice, 64),
     TEXT("vote", approval.vote, 16), END,
 };
 
@@ -121,34 +134,34 @@ static const struct shape result[] = {
 };
 
 const struct shape record_rows[RECORD_ROWS + 1] = {
-    [ROW_VERSION] = {.key = "v", .kind = SHAPE_VERSION, .required = true},
+    [ROW_VERSION] = {.key = "v",           .kind = SHAPE_VERSION, .required = true},
     [ROW_TYPE] = {.key = "t",
-                  .kind = SHAPE_WORD,
-                  .offset = AT(type),
-                  .required = true,
-                  .word = type_word},
+                     .kind = SHAPE_WORD,
+                     .offset = AT(type),
+                     .required = true,
+                     .word = type_word},
     [ROW_PHASE] = {.key = "ph",
-                   .kind = SHAPE_WORD,
-                   .offset = AT(phase),
-                   .word = phase_word},
+                     .kind = SHAPE_WORD,
+                     .offset = AT(phase),
+                     .word = phase_word},
     [ROW_EVENT] = TEXT("ev", event, 64),
     [ROW_ID] = {.key = "id",
-                .kind = SHAPE_HEX,
-                .offset = AT(id),
-                .cap = RECORD_ID - 1,
-                .required = true},
+                     .kind = SHAPE_HEX,
+                     .offset = AT(id),
+                     .cap = RECORD_ID - 1,
+                     .required = true},
     [ROW_REF] = TEXT("ref", ref, 64),
     [ROW_RUN] = TEXT("run", run, 64),
     [ROW_WALL] = {.key = "ts",
-                  .kind = SHAPE_INT,
-                  .offset = AT(wall_us),
-                  .required = true},
+                     .kind = SHAPE_INT,
+                     .offset = AT(wall_us),
+                     .required = true},
     [ROW_MONO] = INT("mono", mono_us),
     [ROW_BOOT] = {.key = "boot",
-                  .kind = SHAPE_HEX,
-                  .offset = offsetof(struct leaf, boot),
-                  .cap = BOOT_DIGITS,
-                  .required = true},
+                     .kind = SHAPE_HEX,
+                     .offset = offsetof(struct leaf, boot),
+                     .cap = BOOT_DIGITS,
+                     .required = true},
     [ROW_GATEWAY] = {.key = "gw",
                      .kind = SHAPE_TEXT,
                      .offset = offsetof(struct leaf, gateway),
@@ -161,7 +174,7 @@ const struct shape record_rows[RECORD_ROWS + 1] = {
     [ROW_TICKET] = TEXT("ticket", ticket, 128),
     [ROW_REASON] = TEXT("reason", reason, 240),
     [ROW_RESULT] = GROUP("res", result),
-    [ROW_DETAIL] = {.key = "detail", .kind = SHAPE_RAW, .offset = AT(detail)},
-    [ROW_CUT] = {.key = "cut", .kind = SHAPE_CUT},
+    [ROW_DETAIL] = {.key = "detail",          .kind = SHAPE_RAW,                           .offset = AT(detail)},
+    [ROW_CUT] = {.key = "cut",     .kind = SHAPE_CUT                         },
     END,
 };

@@ -190,8 +190,7 @@ static void hide_children(struct showing *showing, const char *path,
 static void walk(struct showing *showing, const struct body_field *row,
                  const char *name, const struct node *node)
 {
-    enum node_kind kind = node_kind(node);
-    if (row && kind == NODE_NULL)
+    if (row && row->nullable && node_kind(node) == NODE_NULL)
         return;
     if (row && (row->type == BODY_OBJECT || row->type == BODY_LIST))
         walk_children(showing, row, name, node);

@@ -69,8 +69,7 @@ WITH_SHA static struct lanes lanes_start(void)
 
 WITH_SHA static void lanes_end(struct lanes lanes, unsigned char out[static HASH])
 {
-    const __m128i swap =
-        _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
     __m128i feba = _mm_shuffle_epi32(lanes.abef, 0x1b);
     __m128i dchg = _mm_shuffle_epi32(lanes.cdgh, 0xb1);
     __m128i dcba = _mm_blend_epi16(feba, dchg, 0xf0);
@@ -81,11 +80,11 @@ WITH_SHA static void lanes_end(struct lanes lanes, unsigned char out[static HASH
 
 WITH_SHA static struct lanes one_block(struct lanes lanes, const unsigned char *block)
 {
-    const __m128i swap =
-        _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
     __m128i abef = lanes.abef, cdgh = lanes.cdgh, words[4];
 #pragma GCC unroll 16
-    for (int i = 0; i < 16; i++) { /* four rounds each; words[] is the schedule's tail */
+    for (int i = 0; i < 16;
+         i++) { /* four rounds each; words[] is the schedule's tail */
         if (i < 4)
             words[i] = _mm_shuffle_epi8(load(block + 16 * i), swap);
         __m128i keyed = _mm_add_epi32(words[i & 3], load(round_keys + 4 * i));
@@ -168,8 +167,10 @@ static void check_extensions(void)
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (unsigned char)(i * 167 + 13);
     for (size_t size = 0; size <= sizeof(bytes); size++) {
-        const struct piece pieces[] = {{bytes, size / 3},
-                                       {bytes + size / 3, size - size / 3}};
+        const struct piece pieces[] = {
+            {bytes,            size / 3       },
+            {bytes + size / 3, size - size / 3}
+        };
         with_extensions(pieces, COUNT(pieces), ours);
         with_sodium(pieces, COUNT(pieces), theirs);
         must(memcmp(ours, theirs, HASH) == 0);

@@ -1,5 +1,5 @@
-/* sha256: SHA-256 of pieces that lie apart, with the processor's SHA extensions where it
- * has them and libsodium where not.  Pure; any thread after sha256_start. */
+/* sha256: SHA-256 of pieces that lie apart, with the processor's SHA extensions where
+ * it has them and libsodium where not.  Pure; any thread after sha256_start. */
 #ifndef CORE_SHA256_H
 #define CORE_SHA256_H
 

@@ -19,14 +19,21 @@ void tlog_sha256(const void *bytes, size_t size, unsigned char out[static HASH])
 
 void tlog_leaf(const void *bytes, size_t size, unsigned char out[static HASH])
 {
-    const struct piece pieces[] = {{&leaf_prefix, 1}, {bytes, size}};
+    const struct piece pieces[] = {
+        {&leaf_prefix, 1   },
+        {bytes,        size}
+    };
     sha256_pieces(pieces, COUNT(pieces), out);
 }
 
 void tlog_node(const unsigned char left[static HASH],
                const unsigned char right[static HASH], unsigned char out[static HASH])
 {
-    const struct piece pieces[] = {{&node_prefix, 1}, {left, HASH}, {right, HASH}};
+    const struct piece pieces[] = {
+        {&node_prefix, 1   },
+        {left,         HASH},
+        {right,        HASH}
+    };
     sha256_pieces(pieces, COUNT(pieces), out);
 }
 

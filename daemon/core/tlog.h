@@ -20,7 +20,8 @@ enum {
     TLOG_PROOF = 64,
 };
 
-void tlog_start(void); /* once, after keys_start: self-test of SHA-256; aborts on error */
+void tlog_start(
+    void); /* once, after keys_start: self-test of SHA-256; aborts on error */
 
 void tlog_sha256(const void *bytes, size_t size, unsigned char out[static HASH]);
 void tlog_leaf(const void *bytes, size_t size, unsigned char out[static HASH]);

@@ -40,27 +40,27 @@ struct param param_bytes(struct bytes bytes)
 
 struct column column_int64(int64_t *out)
 {
-    return (struct column){COLUMN_INT64, out, 0, NULL};
+    return (struct column){AS_INT64, out, 0, NULL};
 }
 
 struct column column_uint64(uint64_t *out)
 {
-    return (struct column){COLUMN_INT64, out, 0, NULL}; /* CHECKs keep them positive */
+    return (struct column){AS_INT64, out, 0, NULL}; /* CHECKs keep them positive */
 }
 
 struct column column_int(int *out)
 {
-    return (struct column){COLUMN_INT, out, 0, NULL};
+    return (struct column){AS_INT, out, 0, NULL};
 }
 
 struct column column_bool(bool *out)
 {
-    return (struct column){COLUMN_BOOL, out, 0, NULL};
+    return (struct column){AS_BOOL, out, 0, NULL};
 }
 
-struct column column_borrow(struct bytes *out)
+struct column column_lent(struct bytes *out)
 {
-    return (struct column){COLUMN_BORROW, out, 0, NULL};
+    return (struct column){AS_LENT, out, 0, NULL};
 }
 
 /* ---- failures ---- */
@@ -161,17 +161,17 @@ static struct bytes column_bytes(sqlite3_stmt *statement, int at)
 
 static enum err read_bytes(struct bytes bytes, const struct column *column)
 {
-    if (column->kind == COLUMN_BORROW) {
+    if (column->kind == AS_LENT) {
         *(struct bytes *)column->out = bytes;
         return ERR_OK;
     }
-    if (column->kind == COLUMN_KEEP) {
+    if (column->kind == AS_KEPT) {
         char *copy =
             arena_copy(column->arena, bytes.data ? bytes.data : "", bytes.size);
         *(const char **)column->out = copy;
         return copy ? ERR_OK : ERR_TOO_LARGE;
     }
-    bool text = column->kind == COLUMN_ROOM;
+    bool text = column->kind == AS_ROOM;
     if (text ? bytes.size >= column->size : bytes.size != column->size)
         return ERR_INTERNAL;
     if (bytes.size)
@@ -184,19 +184,19 @@ static enum err read_bytes(struct bytes bytes, const struct column *column)
 static enum err read_one(sqlite3_stmt *statement, int at, const struct column *column)
 {
     switch (column->kind) {
-    case COLUMN_INT64:
+    case AS_INT64:
         *(int64_t *)column->out = sqlite3_column_int64(statement, at);
         return ERR_OK;
-    case COLUMN_INT:
+    case AS_INT:
         *(int *)column->out = sqlite3_column_int(statement, at);
         return ERR_OK;
-    case COLUMN_BOOL:
+    case AS_BOOL:
         *(bool *)column->out = sqlite3_column_int(statement, at) != 0;
         return ERR_OK;
-    case COLUMN_ROOM:
-    case COLUMN_EXACT:
-    case COLUMN_BORROW:
-    case COLUMN_KEEP:
+    case AS_ROOM:
+    case AS_EXACT:
+    case AS_LENT:
+    case AS_KEPT:
         break;
     }
     return read_bytes(column_bytes(statement, at), column);

@@ -44,19 +44,11 @@ struct param param_bytes(struct bytes bytes);
 
 /* ---- out ---- */
 
-/* ROOM: text into char[size].  EXACT: `size` bytes, no more and no fewer.  BORROW:
- * struct bytes, SQLite's own until the next row.  KEEP: const char *, copied into the
+/* ROOM: text into char[size].  EXACT: `size` bytes, no more and no fewer.  LENT:
+ * struct bytes, SQLite's own until the next row.  KEPT: const char *, copied into the
  * arena. */
 struct column {
-    enum {
-        COLUMN_INT64,
-        COLUMN_INT,
-        COLUMN_BOOL,
-        COLUMN_ROOM,
-        COLUMN_EXACT,
-        COLUMN_BORROW,
-        COLUMN_KEEP
-    } kind;
+    enum { AS_INT64, AS_INT, AS_BOOL, AS_ROOM, AS_EXACT, AS_LENT, AS_KEPT } kind;
     void *out;
     size_t size;
     struct arena *arena;
@@ -71,14 +63,14 @@ struct column column_int64(int64_t *out);
 struct column column_uint64(uint64_t *out);
 struct column column_int(int *out);
 struct column column_bool(bool *out);
-struct column column_borrow(struct bytes *out);
+struct column column_lent(struct bytes *out);
 
 #define O(out) \
     _Generic((out), int64_t *: column_int64, uint64_t *: column_uint64,                \
-             int *: column_int, bool *: column_bool, struct bytes *: column_borrow)(out)
-#define ROOM(array) ((struct column){COLUMN_ROOM, (array), sizeof(array), NULL})
-#define EXACT(array, count) ((struct column){COLUMN_EXACT, (array), (count), NULL})
-#define KEEP(pointer, in) ((struct column){COLUMN_KEEP, (pointer), 0, (in)})
+             int *: column_int, bool *: column_bool, struct bytes *: column_lent)(out)
+#define ROOM(array) ((struct column){AS_ROOM, (array), sizeof(array), NULL})
+#define EXACT(array, count) ((struct column){AS_EXACT, (array), (count), NULL})
+#define KEEP(pointer, in) ((struct column){AS_KEPT, (pointer), 0, (in)})
 #define OUT(...)                                            \
     ((struct columns){(const struct column[]){__VA_ARGS__}, \
                       COUNT(((const struct column[]){__VA_ARGS__}))})

@@ -26,9 +26,8 @@ test('sandgate audit verify finds what was changed, and where', async t => {
 
   const lines = fs.readFileSync(whole.file, 'utf8').split('\n');
   const isRecord = line => line.startsWith('{"v":');
-  const at = lines.findIndex(isRecord) + 137; // some record in the middle
-  assert.ok(isRecord(lines[at]));
-  const index = 137;
+  const records = lines.flatMap((line, number) => isRecord(line) ? [number] : []);
+  const index = 137, at = records[index], next = records[index + 1]; // some in the middle
   const edit = change => {
     const copy = [...lines];
     change(copy);
@@ -41,8 +40,8 @@ test('sandgate audit verify finds what was changed, and where', async t => {
     'one flipped bit': copy => { const b = Buffer.from(copy[at]); b[b.length - 3] ^= 1; copy[at] = b.toString('latin1'); },
     'a changed digit': copy => { copy[at] = flipped(copy[at]); },
     'a removed record': copy => copy.splice(at, 1),
-    'two swapped records': copy => { [copy[at], copy[at + 1]] = [copy[at + 1], copy[at]]; },
-    'an inserted record': copy => copy.splice(at, 0, copy[at + 3]),
+    'two swapped records': copy => { [copy[at], copy[next]] = [copy[next], copy[at]]; },
+    'an inserted record': copy => copy.splice(at, 0, copy[records[index + 3]]),
     'a duplicated record': copy => copy.splice(at, 0, copy[at]),
     'a space that JSON ignores': copy => { copy[at] = copy[at].replace('{"v":1,', '{"v":1, '); },
     'a record of another spelling': copy => { copy[at] = copy[at].replace('"t":"call"', '"t":"\\u0063all"'); },

@@ -56,7 +56,7 @@ static void check(const struct verdict *verdict, const struct facts *facts)
     must(verdict->because && verdict->because[0] && verdict->why);
     must(!verdict->failed || verdict->decision == DECIDE_DENY);
     must((verdict->terms.requirement_count > 0) == (verdict->decision == DECIDE_HOLD));
-    if (operation == &operation_unknown || operation->treatment == TREAT_NEVER)
+    if (facts->effect >= EFFECT_UNKNOWN || operation->treatment == TREAT_NEVER)
         must(verdict->decision == DECIDE_DENY);
     if (facts->unrecognised)
         must(verdict->decision != DECIDE_ALLOW);

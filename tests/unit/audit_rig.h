@@ -1,5 +1,5 @@
-/* A log in memory with two boots, its export as lines that can be tampered with, and the
- * auditor.  For the tests of core/audit and its fuzz target. */
+/* A log in memory with two boots, its export as lines that can be tampered with, and
+ * the auditor.  For the tests of core/audit and its fuzz target. */
 #ifndef TESTS_AUDIT_RIG_H
 #define TESTS_AUDIT_RIG_H
 
@@ -247,9 +247,8 @@ static bool rig_next(void *context, const char **text, size_t *size)
 }
 
 /* The auditor; `since` may be NULL. The caller frees report.text. */
-UNUSED static struct audit_report rig_verify(struct rig_lines *lines,
-                                             const struct rig_key *key,
-                                             const struct buf *since)
+UNUSED static struct audit_report
+rig_verify(struct rig_lines *lines, const struct rig_key *key, const struct buf *since)
 {
     own_buf vkey = BUF(256);
     struct audit_report report;

@@ -24,28 +24,30 @@ static enum err both(const struct raw_request *raw, bool lenient, struct arena *
     return err ? err : canon_body(raw, lenient, arena, canon);
 }
 
-static struct raw_request request(const char *method, const char *target,
-                                  const char *body, struct arena *arena)
+static struct raw_request request(const char *line, const char *body,
+                                  struct arena *arena)
 {
     const char *json = body ? kit_json(body, arena) : "";
-    return (struct raw_request){.method = method,
-                                .target = target,
+    size_t method = strcspn(line, " ");
+    must(line[method] == ' ');
+    return (struct raw_request){.method = arena_copy(arena, line, method),
+                                .target = line + method + 1,
                                 .version = "HTTP/1.1",
                                 .body = json,
                                 .body_size = strlen(json)};
 }
 
-enum err kit_canon(const char *method, const char *target, const char *body,
-                   struct arena *arena, struct canon *canon)
+enum err kit_canon(const char *line, const char *body, struct arena *arena,
+                   struct canon *canon)
 {
-    struct raw_request raw = request(method, target, body, arena);
+    struct raw_request raw = request(line, body, arena);
     return both(&raw, false, arena, canon);
 }
 
-enum err kit_canon_lenient(const char *method, const char *target, const char *body,
-                           struct arena *arena, struct canon *canon)
+enum err kit_canon_lenient(const char *line, const char *body, struct arena *arena,
+                           struct canon *canon)
 {
-    struct raw_request raw = request(method, target, body, arena);
+    struct raw_request raw = request(line, body, arena);
     return both(&raw, true, arena, canon);
 }
 
@@ -71,9 +73,10 @@ enum err kit_headers(const char *version, const char *lines, struct arena *arena
     return canon_headers(&raw, arena, canon, agent);
 }
 
-const char *kit_path(const struct route *route, struct arena *arena)
+const char *kit_line(const struct route *route, struct arena *arena)
 {
     own_buf out = BUF(4096);
+    (void)buf_printf(&out, "%s ", route->method);
     for (const char *at = route->path; *at;) {
         size_t plain = strcspn(at, "{");
         (void)buf_add(&out, at, plain);
@@ -85,5 +88,39 @@ const char *kit_path(const struct route *route, struct arena *arena)
                                                              : "0f3c-77aa");
         at += strcspn(at, "}") + 1;
     }
+    return arena_text(arena, out.data);
+}
+
+static const char *sample(enum body_type type)
+{
+    static const char *const samples[] = {
+        [BODY_TEXT] = "\"text\"",
+        [BODY_INT] = "60",
+        [BODY_BOOL] = "true",
+        [BODY_TEXTS] = "[\"one\"]",
+        [BODY_OBJECT] = "{}",
+        [BODY_LIST] = "[]",
+        [BODY_MAP] = "{}",
+        [BODY_ANY] = "null",
+        [BODY_REF] = "\"web/base:v1\"",
+        [BODY_URL] = "\"https://example.com/hook\"",
+        [BODY_ADDRESS] = "\"proxy.example.com:1080\"",
+    };
+    return samples[type];
+}
+
+const char *kit_body(const struct operation *operation, const struct route *route,
+                     struct arena *arena)
+{
+    own_buf out = BUF(4096);
+    if (!operation->body || !route->forwarded)
+        return NULL;
+    (void)buf_char(&out, '{');
+    for (const struct body_field *row = operation->body; row->path; row++)
+        if (row->required && body_in_version(row, route->version)
+            && body_child_name(NULL, row))
+            (void)buf_printf(&out, "%s\"%s\":%s", out.size > 1 ? "," : "", row->path,
+                             sample(row->type));
+    (void)buf_char(&out, '}');
     return arena_text(arena, out.data);
 }

@@ -11,20 +11,20 @@ TEST(approvals_move_by_this_matrix_and_no_other_way)
         "quorum", "decline", "expire", "cancel", "supersede",   "tighten",
         "claim",  "done",    "fail",   "loss",   "settle_done", "settle_failed"};
     static const char *const rows[APPROVAL_STATES][1 + APPROVAL_EVENTS] = {
-        {"pending", "approved", "declined", "expired", "cancelled", "superseded", "-", "-",
-         "-", "-", "-", "-", "-"},
-        {"approved", "-", "declined", "expired", "cancelled", "superseded", "pending",
-         "executing", "-", "-", "-", "-", "-"},
-        {"executing", "-", "-", "-", "-", "-", "-", "-", "executed", "failed", "unknown",
-         "-", "-"},
-        {"executed", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"},
-        {"failed", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"},
-        {"unknown", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "executed",
-         "failed"},
-        {"declined", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"},
-        {"expired", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"},
-        {"cancelled", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"},
-        {"superseded", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"},
+        {"pending",    "approved", "declined", "expired", "cancelled", "superseded", "-",
+         "-",                                                                                        "-",        "-",      "-", "-",        "-"},
+        {"approved",   "-",        "declined", "expired", "cancelled", "superseded", "pending",
+         "executing",                                                                                "-",        "-",      "-", "-",        "-"},
+        {"executing",  "-",        "-",        "-",       "-",         "-",          "-",       "-", "executed", "failed",
+         "unknown",                                                                                                             "-",        "-"},
+        {"executed",   "-",        "-",        "-",       "-",         "-",          "-",       "-", "-",        "-",      "-", "-",        "-"},
+        {"failed",     "-",        "-",        "-",       "-",         "-",          "-",       "-", "-",        "-",      "-", "-",        "-"},
+        {"unknown",    "-",        "-",        "-",       "-",         "-",          "-",       "-", "-",        "-",      "-", "executed",
+         "failed"                                                                                                                              },
+        {"declined",   "-",        "-",        "-",       "-",         "-",          "-",       "-", "-",        "-",      "-", "-",        "-"},
+        {"expired",    "-",        "-",        "-",       "-",         "-",          "-",       "-", "-",        "-",      "-", "-",        "-"},
+        {"cancelled",  "-",        "-",        "-",       "-",         "-",          "-",       "-", "-",        "-",      "-", "-",        "-"},
+        {"superseded", "-",        "-",        "-",       "-",         "-",          "-",       "-", "-",        "-",      "-", "-",        "-"},
     };
     for (unsigned from = 0; from < APPROVAL_STATES; from++) {
         EQ_TEXT(approval_state_name((enum approval_state)from), rows[from][0]);
@@ -53,8 +53,8 @@ TEST(no_way_leads_from_executing_back_to_executing)
         more = false;
         for (unsigned from = 0; from < APPROVAL_STATES; from++)
             for (unsigned event = 0; event < APPROVAL_EVENTS && reached[from]; event++)
-                if (approval_next((enum approval_state)from,
-                                  (enum approval_event)event, &next)
+                if (approval_next((enum approval_state)from, (enum approval_event)event,
+                                  &next)
                     && !reached[next])
                     more = reached[next] = true;
     }
@@ -69,8 +69,8 @@ TEST(final_states_have_no_way_out_and_open_ones_do)
         enum approval_state next;
         unsigned ways = 0;
         for (unsigned event = 0; event < APPROVAL_EVENTS; event++)
-            ways += approval_next((enum approval_state)from,
-                                  (enum approval_event)event, &next);
+            ways += approval_next((enum approval_state)from, (enum approval_event)event,
+                                  &next);
         CASE("%s", approval_state_name((enum approval_state)from));
         EQ_INT(approval_final((enum approval_state)from), ways == 0);
         EQ_INT(approval_open((enum approval_state)from),

@@ -130,12 +130,12 @@ static void check(struct audit_report report, enum audit_verdict verdict,
     check(rig_verify(&lines, &rig.log_key, since), verdict, part, __FILE__, __LINE__)
 
 /* ... and exactly this record is named. */
-#define NAMES(index, part)                                                    \
-    do {                                                                      \
-        struct audit_report report = rig_verify(&lines, &rig.log_key, NULL);  \
-        EQ_INT(report.first_bad, (index));                                    \
-        EQ_INT(report.bad_end, (int64_t)(index) + 1);                         \
-        check(report, AUDIT_TAMPERED, part, __FILE__, __LINE__);              \
+#define NAMES(index, part)                                                   \
+    do {                                                                     \
+        struct audit_report report = rig_verify(&lines, &rig.log_key, NULL); \
+        EQ_INT(report.first_bad, (index));                                   \
+        EQ_INT(report.bad_end, (int64_t)(index) + 1);                        \
+        check(report, AUDIT_TAMPERED, part, __FILE__, __LINE__);             \
     } while (0)
 
 TEST(an_export_as_written_verifies)
@@ -148,9 +148,10 @@ TEST(an_export_as_written_verifies)
     EQ_INT(report.first_bad, -1);
     EQ_INT(report.bad_end, -1);
     EQ_INT(report.intents_open, 1);
-    EQ_TEXT(report.text.data,
-            "note: the records 600 to 619 are only sealed: a checkpoint is yet to come\n"
-            "note: record 619 is an intent without outcome yet\n");
+    EQ_TEXT(
+        report.text.data,
+        "note: the records 600 to 619 are only sealed: a checkpoint is yet to come\n"
+        "note: record 619 is an intent without outcome yet\n");
     buf_free(&report.text);
     for (size_t i = 0; i < rig.point_count; i++)
         VERIFY_SINCE(&rig.points[i].note, AUDIT_VERIFIED, "");
@@ -198,8 +199,8 @@ TEST(an_empty_log_has_nothing_that_is_signed)
 
 TEST(a_changed_record_is_named)
 {
-    static const uint64_t indexes[] = {0,   1,   2,   99,  100, 255, 256, 257,
-                                       300, 511, 512, 599, 600, 619};
+    static const uint64_t indexes[] = {0,   1,   2,   99,  100, 255, 256,
+                                       257, 300, 511, 512, 599, 600, 619};
     own_buf copy = BUF(RECORD_MAX);
     start();
     for (size_t i = 0; i < COUNT(indexes); i++) {
@@ -263,7 +264,8 @@ TEST(moved_records_are_found)
     put_line(line_of(33), lines.line[line_of(32)]);
     NAMES(33, "has a record before it that was never logged");
     start();
-    size_t a = line_like("{\"sandgate_tile\"", 0), b = line_like("{\"sandgate_tile\"", 1);
+    size_t a = line_like("{\"sandgate_tile\"", 0),
+           b = line_like("{\"sandgate_tile\"", 1);
     for (size_t i = 0; i < 100; i++) /* whole blocks, hashes and all */
         swap_lines(a + i, b + i);
     VERIFY(AUDIT_TAMPERED, "");
@@ -281,7 +283,8 @@ TEST(several_changes_are_all_told)
     lines.line[line_of(450)] = text_line(b.data);
     drop_line(line_of(470));
     NAMES(50, "record 50 is not the one that was logged (by a checkpoint)");
-    VERIFY(AUDIT_TAMPERED, "record 450 is not the one that was logged (by a checkpoint)");
+    VERIFY(AUDIT_TAMPERED,
+           "record 450 is not the one that was logged (by a checkpoint)");
     VERIFY(AUDIT_TAMPERED, "record 470 is missing (by a checkpoint)");
 }
 
@@ -324,7 +327,7 @@ TEST(a_changed_tail_breaks_its_seal)
     start();
     copy_rig(&copy);
     forge(&copy, 610);
-    export_of(&copy, all, &out); /* sealed by the right key: it was stolen */
+    export_of(&copy, all, &out);           /* sealed by the right key: it was stolen */
     VERIFY(AUDIT_VERIFIED, "only sealed"); /* and this is what a seal cannot show */
     copy.seal_key = rig_key(77);
     export_of(&copy, all, &out);
@@ -394,7 +397,7 @@ TEST(a_fork_is_seen_by_checkpoints_or_by_the_auditors_own)
     for (size_t i = 0; i < fork.point_count; i++) /* with the log key as well */
         rig_point(&fork, i, fork.points[i].size);
     export_of(&fork, all, &out);
-    VERIFY(AUDIT_VERIFIED, ""); /* nothing in it shows */
+    VERIFY(AUDIT_VERIFIED, "");                            /* nothing in it shows */
     VERIFY_SINCE(&rig.points[2].note, AUDIT_VERIFIED, ""); /* size 100: before it */
     VERIFY_SINCE(&rig.points[3].note, AUDIT_ROLLED_BACK,
                  "at size 256 this is not the log that your checkpoint signs");
@@ -438,17 +441,17 @@ TEST(changed_checkpoints_are_found)
         enum audit_verdict verdict;
         const char *part;
     } cases[] = {
-        {"\n256\n", "\n0256\n", AUDIT_TAMPERED, "no gateway writes"},
-        {"\n256\n", "\n257\n", AUDIT_TAMPERED, "the signature"},
-        {"\n256\n", "\r\n256\n", AUDIT_TAMPERED, "no gateway writes"},
-        {"\n256\n", "\n256\nextension\n", AUDIT_TAMPERED, "no gateway writes"},
-        {"\n\n", "\n\n\n", AUDIT_TAMPERED, "no gateway writes"},
-        {"sandgate.example/log\n", "sandgate.example/lag\n", AUDIT_TAMPERED,
-         "the signature"},
+        {"\n256\n",                           "\n0256\n",                          AUDIT_TAMPERED, "no gateway writes"    },
+        {"\n256\n",                           "\n257\n",                           AUDIT_TAMPERED, "the signature"        },
+        {"\n256\n",                           "\r\n256\n",                         AUDIT_TAMPERED, "no gateway writes"    },
+        {"\n256\n",                           "\n256\nextension\n",                AUDIT_TAMPERED, "no gateway writes"    },
+        {"\n\n",                              "\n\n\n",                            AUDIT_TAMPERED, "no gateway writes"    },
+        {"sandgate.example/log\n",            "sandgate.example/lag\n",            AUDIT_TAMPERED,
+         "the signature"                                                                                                  },
         {"\xe2\x80\x94 sandgate.example/log", "\xe2\x80\x94 sandgate.example/lag",
-         AUDIT_UNVERIFIABLE, "your key did not sign"},
-        {"\xe2\x80\x94 sandgate.example/log", "- sandgate.example/log", AUDIT_TAMPERED,
-         "no gateway writes"},
+         AUDIT_UNVERIFIABLE,                                                                       "your key did not sign"},
+        {"\xe2\x80\x94 sandgate.example/log", "- sandgate.example/log",            AUDIT_TAMPERED,
+         "no gateway writes"                                                                                              },
     };
     start();
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -543,14 +546,14 @@ TEST(the_same_json_in_other_bytes_is_another_record)
     static const struct {
         const char *from, *to;
     } cases[] = {
-        {"{\"v\":1,", "{\"v\": 1,"},
-        {"{\"v\":1,\"t\":\"call\"", "{\"t\":\"call\",\"v\":1"},
-        {"\\u00e4", "\\u00E4"},
-        {"\\u00e4", "\xc3\xa4"},
-        {"\"agent\"", "\"\\u0061gent\""},
-        {"\"agent\"", "\"agent\":\"x\",\"agent\""},
-        {"{\"v\":1,", "{\"v\":1.0,"},
-        {"}", "} "},
+        {"{\"v\":1,",               "{\"v\": 1,"               },
+        {"{\"v\":1,\"t\":\"call\"", "{\"t\":\"call\",\"v\":1"  },
+        {"\\u00e4",                 "\\u00E4"                  },
+        {"\\u00e4",                 "\xc3\xa4"                 },
+        {"\"agent\"",               "\"\\u0061gent\""          },
+        {"\"agent\"",               "\"agent\":\"x\",\"agent\""},
+        {"{\"v\":1,",               "{\"v\":1.0,"              },
+        {"}",                       "} "                       },
     };
     start();
     size_t at = line_of(7);
@@ -692,7 +695,13 @@ TEST(a_range_shows_when_its_ends_are_missing)
         CASE("%s", kinds[i]);
         VERIFY(AUDIT_TAMPERED, "");
     }
-    static const uint64_t other[][2] = {{71, 500}, {69, 500}, {70, 501}, {70, 499}, {0, 500}};
+    static const uint64_t other[][2] = {
+        {71, 500},
+        {69, 500},
+        {70, 501},
+        {70, 499},
+        {0,  500}
+    };
     for (size_t i = 0; i < COUNT(other); i++) { /* the header of another range */
         export_of(&rig, range, &out);
         buf_clear(&header);
@@ -728,7 +737,8 @@ TEST(hostile_lines_are_verdicts_and_no_crash)
         "{\"sandgate_head\":{\"size\":9007199254740991,\"root\":"
         "\"SBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\"}}",
         "{\"sandgate_head\":{\"size\":0,\"root\":\"\"}}",
-        "{\"sandgate_export\":1,\"origin\":\"sandgate.example/log\",\"first\":0,\"end\":0}",
+        "{\"sandgate_export\":1,\"origin\":\"sandgate.example/"
+        "log\",\"first\":0,\"end\":0}",
         "{\"sandgate_new\":1}",
     };
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -839,7 +849,8 @@ TEST(every_bit_of_a_small_export_counts)
     rig_export(s, (struct rig_range){0, s->size, s->size, true}, &out);
     rig_split(&lines, out.data, out.size);
     VERIFY(AUDIT_VERIFIED, "only sealed");
-    for (size_t bit = 0; bit < 8 * (out.size - 1); bit++) { /* the last newline is none */
+    for (size_t bit = 0; bit < 8 * (out.size - 1);
+         bit++) { /* the last newline is none */
         out.data[bit / 8] = (char)(out.data[bit / 8] ^ 1 << bit % 8);
         rig_split(&lines, out.data, out.size);
         struct audit_report report = rig_verify(&lines, &s->log_key, NULL);

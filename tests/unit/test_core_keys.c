@@ -54,8 +54,8 @@ TEST(gateway_keys_have_one_shape)
 TEST(ids_sort_by_time)
 {
     char last[ID_TEXT] = "", id[ID_TEXT];
-    static const int64_t times[] = {-5,           0,  1,    35, 36, 1295, 1296, 1767225645678,
-                                    1767225645679, 101559956668415};
+    static const int64_t times[] = {
+        -5, 0, 1, 35, 36, 1295, 1296, 1767225645678, 1767225645679, 101559956668415};
     keys_start();
     for (size_t i = 0; i < COUNT(times); i++) {
         keys_id("apr_", times[i], id);

@@ -404,14 +404,15 @@ TEST(what_cannot_be_judged_is_denied)
         enum effect effect;
         bool nothing;
     } cases[] = {
-        {"no policy",                  NULL,   caller,             EFFECT_DESTRUCTIVE, false},
-        {"no agent",                   policy, {NULL, "", "", ""}, EFFECT_DESTRUCTIVE, false},
-        {"no skill",                   policy, {"", NULL, "", ""}, EFFECT_DESTRUCTIVE, false},
-        {"no team",                    policy, {"", "", NULL, ""}, EFFECT_DESTRUCTIVE, false},
-        {"no environment",             policy, {"", "", "", NULL}, EFFECT_DESTRUCTIVE, false},
-        {"an effect that was lowered", policy, caller,             EFFECT_READ,        false},
-        {"an effect that is none",     policy, caller,             (enum effect)7,     false},
-        {"no operation",               policy, caller,             EFFECT_DESTRUCTIVE, true },
+        {"no policy",                   NULL,   caller,             EFFECT_DESTRUCTIVE, false},
+        {"no agent",                    policy, {NULL, "", "", ""}, EFFECT_DESTRUCTIVE, false},
+        {"no skill",                    policy, {"", NULL, "", ""}, EFFECT_DESTRUCTIVE, false},
+        {"no team",                     policy, {"", "", NULL, ""}, EFFECT_DESTRUCTIVE, false},
+        {"no environment",              policy, {"", "", "", NULL}, EFFECT_DESTRUCTIVE, false},
+        {"an effect that was lowered",  policy, caller,             EFFECT_READ,        false},
+        {"an effect that nobody knows", policy, caller,             EFFECT_UNKNOWN,     false},
+        {"an effect that is none",      policy, caller,             (enum effect)7,     false},
+        {"no operation",                policy, caller,             EFFECT_DESTRUCTIVE, true },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct verdict verdict;

@@ -20,7 +20,9 @@ static void start(void)
 #define ID "00064f1a2b3c4d5e0123456789abcdef"
 #define REF "00064f1a2b3c4d5d0123456789abcdef"
 #define HEAD "\"id\":\"" ID "\","
-#define PROCESS "\"ts\":1767225645678979,\"mono\":88,\"boot\":\"0123456789abcdef\",\"gw\":\"node-1\""
+#define PROCESS                                                                        \
+    "\"ts\":1767225645678979,\"mono\":88,\"boot\":\"0123456789abcdef\",\"gw\":\"node-" \
+    "1\""
 
 static struct record plain(void)
 {
@@ -31,7 +33,8 @@ static const unsigned char digest[32] = {0xab, 0xcd, [31] = 0xef};
 
 static struct record full(void)
 {
-    static const char *const because[] = {"production-strict/kill-needs-two", "b", NULL};
+    static const char *const because[] = {"production-strict/kill-needs-two", "b",
+                                          NULL};
     static const char *const by[] = {"ines", "tomasz", NULL};
     struct record record = plain();
     record.phase = PHASE_OUTCOME;
@@ -111,11 +114,13 @@ TEST(records_have_their_members_in_order)
         "\"digest\":\"b2:abcd0000000000000000000000000000000000000000000000000000000000"
         "ef\",\"idem\":\"k\",\"trace\":\"t\"},\"dec\":{\"verdict\":\"hold\",\"policy\":"
         "\"b2:0123456789abcdef\",\"because\":[\"production-strict/kill-needs-two\","
-        "\"b\"],\"why\":\"too dear\"},\"appr\":{\"id\":\"apr_1\",\"state\":\"approved\","
+        "\"b\"],\"why\":\"too "
+        "dear\"},\"appr\":{\"id\":\"apr_1\",\"state\":\"approved\","
         "\"by\":[\"ines\",\"tomasz\"],\"choice\":\"as_sent\",\"vote\":\"approve\"},"
         "\"ticket\":\"CHG-20417\",\"reason\":\"nobody uses it\",\"res\":{\"outcome\":"
         "\"ok\",\"status\":204,\"bytes\":3,\"us\":48211,\"body\":\"c1:x\",\"new\":{"
-        "\"kind\":\"snapshot\",\"id\":\"s1\"},\"stripped\":\"/envdAccessToken\",\"err\":"
+        "\"kind\":\"snapshot\",\"id\":\"s1\"},\"stripped\":\"/"
+        "envdAccessToken\",\"err\":"
         "\"e\"},\"detail\":{\"more\":[1,true,\"x\"]}}");
 }
 
@@ -154,13 +159,13 @@ TEST(hostile_text_stays_one_line_of_ascii)
     static const struct {
         const char *reason, *written;
     } cases[] = {
-        {"a\"b\\c", "\"a\\\"b\\\\c\""},
-        {"a\nb\r\t\x1b[31m\x7f", "\"a\\u000ab\\u000d\\u0009\\u001b[31m\\u007f\""},
-        {"\xe2\x80\xa8\xc2\x85\xe2\x80\xae", "\"\\u2028\\u0085\\u202e\""},
-        {"\xf0\x9f\x98\x80", "\"\\ud83d\\ude00\""},
-        {"\xff\xfe", "{\"b64\":\"//4=\"}"},
-        {"a\xed\xa0\x80", "{\"b64\":\"Ye2ggA==\"}"}, /* half a surrogate pair */
-        {"a\xc0\xaf", "{\"b64\":\"YcCv\"}"},
+        {"a\"b\\c",                            "\"a\\\"b\\\\c\""                                              },
+        {"a\nb\r\t\x1b[31m\x7f",               "\"a\\u000ab\\u000d\\u0009\\u001b[31m\\u007f\""                },
+        {"\xe2\x80\xa8\xc2\x85\xe2\x80\xae",   "\"\\u2028\\u0085\\u202e\""                                    },
+        {"\xf0\x9f\x98\x80",                   "\"\\ud83d\\ude00\""                                           },
+        {"\xff\xfe",                           "{\"b64\":\"//4=\"}"                                           },
+        {"a\xed\xa0\x80",                      "{\"b64\":\"Ye2ggA==\"}"                                       }, /* half a surrogate pair */
+        {"a\xc0\xaf",                          "{\"b64\":\"YcCv\"}"                                           },
         {"\"},\"dec\":{\"verdict\":\"allow\"", "\"\\\"},\\\"dec\\\":{\\\"verdict\\\":"
                                                "\\\"allow\\\"\""},
     };
@@ -217,25 +222,34 @@ TEST(cut_names_members_by_their_path)
 
 TEST(json_that_breaks_the_rules_is_left_out)
 {
-    static const char *const bad[] = {
-        "", "[]", "{} ", "{\"a\": 1}", "{\"a\":1.5}", "{\"a\":\"\xc3\xa4\"}",
-        "{\"a\":1,\"a\":2}", "{\"a\":1},\"other\":[]", "{\"a\":1},\"hidden\":{}",
-        "{\"a\":1}}", "{", "{\"a\":9007199254740992}"};
+    static const char *const bad[] = {"",
+                                      "[]",
+                                      "{} ",
+                                      "{\"a\": 1}",
+                                      "{\"a\":1.5}",
+                                      "{\"a\":\"\xc3\xa4\"}",
+                                      "{\"a\":1,\"a\":2}",
+                                      "{\"a\":1},\"other\":[]",
+                                      "{\"a\":1},\"hidden\":{}",
+                                      "{\"a\":1}}",
+                                      "{",
+                                      "{\"a\":9007199254740992}"};
     start();
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct record record = plain();
         CASE("%s", bad[i]);
         record.call.input = bad[i];
-        eq_record(record, "{\"v\":1,\"t\":\"call\"," HEAD PROCESS
-                          ",\"cut\":[\"call.in\"]}");
+        eq_record(record,
+                  "{\"v\":1,\"t\":\"call\"," HEAD PROCESS ",\"cut\":[\"call.in\"]}");
     }
     struct record record = plain();
     record.detail = "{},\"hidden\":[]"; /* only an input brings that along */
     eq_record(record, "{\"v\":1,\"t\":\"call\"," HEAD PROCESS ",\"cut\":[\"detail\"]}");
     record.detail = NULL;
     record.call.input = "{\"a\":null,\"b\":{\"c\":[-1,false]}}";
-    eq_record(record, "{\"v\":1,\"t\":\"call\"," HEAD PROCESS ",\"call\":{\"in\":{\"a\":"
-                      "null,\"b\":{\"c\":[-1,false]}}}}");
+    eq_record(record,
+              "{\"v\":1,\"t\":\"call\"," HEAD PROCESS ",\"call\":{\"in\":{\"a\":"
+              "null,\"b\":{\"c\":[-1,false]}}}}");
 }
 
 /* Every text as long and as dear as it can be. */
@@ -266,12 +280,20 @@ TEST(no_record_exceeds_the_limit)
     HAS_TEXT(out.data, "\"call.in\"");
 
     record.decision.because = record.approval.by = many;
-    const char **texts[] = {&record.ref, &record.run, &record.event, &record.actor.agent,
-                            &record.actor.team, &record.actor.environment,
-                            &record.actor.person, &record.call.operation,
-                            &record.call.path, &record.call.target_id,
-                            &record.call.idempotency_key, &record.ticket,
-                            &record.result.body, &record.result.err};
+    const char **texts[] = {&record.ref,
+                            &record.run,
+                            &record.event,
+                            &record.actor.agent,
+                            &record.actor.team,
+                            &record.actor.environment,
+                            &record.actor.person,
+                            &record.call.operation,
+                            &record.call.path,
+                            &record.call.target_id,
+                            &record.call.idempotency_key,
+                            &record.ticket,
+                            &record.result.body,
+                            &record.result.err};
     for (size_t i = 0; i < COUNT(texts); i++)
         *texts[i] = text.data;
     buf_clear(&out);
@@ -358,28 +380,28 @@ TEST(leaves_have_one_spelling)
     static const struct {
         const char *leaf, *why; /* NULL: good */
     } cases[] = {
-        {"{\"v\":1,\"t\":\"call\"" REST, NULL},
-        {"{\"v\":1,\"t\":\"call\",\"ph\":\"intent\"" REST, NULL},
-        {"{\"v\":1,\"t\":\"call\"" REST "\n", "byte 100: something behind the record"},
-        {" {\"v\":1,\"t\":\"call\"" REST, "byte 0: '{' should be here"},
-        {"{\"v\": 1,\"t\":\"call\"" REST, "byte 5: a value should be here"},
-        {"{\"v\":1 ,\"t\":\"call\"" REST, "byte 6: \"t\" is missing"},
-        {"{\"t\":\"call\",\"v\":1" REST, "byte 4: \"v\" is missing"},
-        {"{\"v\":1,\"v\":1,\"t\":\"call\"" REST, "byte 10: \"t\" is missing"},
-        {"{\"v\":2,\"t\":\"call\"" REST, "byte 6: a version that is not known"},
-        {"{\"v\":01,\"t\":\"call\"" REST, "byte 7: a number with a second spelling"},
-        {"{\"v\":1.0,\"t\":\"call\"" REST, "byte 6: \"t\" is missing"},
-        {"{\"v\":\"1\",\"t\":\"call\"" REST, "byte 5: a value should be here"},
-        {"{\"v\":1,\"t\":\"cali\"" REST, "byte 17: a word that is not known"},
-        {"{\"v\":1,\"t\":null" REST, "byte 11: '\"' should be here"},
-        {"{\"v\":1,\"t\":\"call\",\"ph\":\"\"" REST, "byte 25: a word that is not known"},
-        {"{\"v\":1,\"t\":\"c\\u0061ll\"" REST, "byte 19: an escape that is not needed"},
-        {"{\"v\":1,\"t\":\"call\",\"x\":1" REST,
-         "byte 21: \"id\" is missing"},
-        {"{\"v\":1,\"t\":\"call\"}", "byte 17: \"id\" is missing"},
-        {"{}", "byte 1: '\"' should be here"},
-        {"", "byte 0: '{' should be here"},
-        {"null", "byte 0: '{' should be here"},
+        {"{\"v\":1,\"t\":\"call\"" REST,                   NULL                                     },
+        {"{\"v\":1,\"t\":\"call\",\"ph\":\"intent\"" REST, NULL                                     },
+        {"{\"v\":1,\"t\":\"call\"" REST "\n",              "byte 100: something behind the record"  },
+        {" {\"v\":1,\"t\":\"call\"" REST,                  "byte 0: '{' should be here"             },
+        {"{\"v\": 1,\"t\":\"call\"" REST,                  "byte 5: a value should be here"         },
+        {"{\"v\":1 ,\"t\":\"call\"" REST,                  "byte 6: \"t\" is missing"               },
+        {"{\"t\":\"call\",\"v\":1" REST,                   "byte 4: \"v\" is missing"               },
+        {"{\"v\":1,\"v\":1,\"t\":\"call\"" REST,           "byte 10: \"t\" is missing"              },
+        {"{\"v\":2,\"t\":\"call\"" REST,                   "byte 6: a version that is not known"    },
+        {"{\"v\":01,\"t\":\"call\"" REST,                  "byte 7: a number with a second spelling"},
+        {"{\"v\":1.0,\"t\":\"call\"" REST,                 "byte 6: \"t\" is missing"               },
+        {"{\"v\":\"1\",\"t\":\"call\"" REST,               "byte 5: a value should be here"         },
+        {"{\"v\":1,\"t\":\"cali\"" REST,                   "byte 17: a word that is not known"      },
+        {"{\"v\":1,\"t\":null" REST,                       "byte 11: '\"' should be here"           },
+        {"{\"v\":1,\"t\":\"call\",\"ph\":\"\"" REST,
+         "byte 25: a word that is not known"                                                        },
+        {"{\"v\":1,\"t\":\"c\\u0061ll\"" REST,             "byte 19: an escape that is not needed"  },
+        {"{\"v\":1,\"t\":\"call\",\"x\":1" REST,           "byte 21: \"id\" is missing"             },
+        {"{\"v\":1,\"t\":\"call\"}",                       "byte 17: \"id\" is missing"             },
+        {"{}",                                             "byte 1: '\"' should be here"            },
+        {"",                                               "byte 0: '{' should be here"             },
+        {"null",                                           "byte 0: '{' should be here"             },
     };
     char why[RECORD_WHY];
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -396,36 +418,36 @@ TEST(values_have_one_spelling)
         const char *value;
         bool good;
     } cases[] = {
-        {"\"x\"", true},
-        {"\"\"", true},
-        {"\"\\\"\\\\\"", true},
-        {"\"\\u00e4\"", true},
-        {"\"\\u000a\"", true},
-        {"\"\\ud83d\\ude00\"", true},
-        {"{\"b64\":\"//4=\"}", true},
-        {"\"\\n\"", false},
-        {"\"\\/\"", false},
-        {"\"\\u00E4\"", false},
-        {"\"\\u00e\"", false},
-        {"\"\\u0000\"", false},
-        {"\"\\u0041\"", false},
-        {"\"\\u007e\"", false},
-        {"\"\\u007f\"", true},
-        {"\"\\ud83d\"", false},
-        {"\"\\ud83d\\u0041\"", false},
-        {"\"\\ude00\\ud83d\"", false},
-        {"\"\xc3\xa4\"", false},
-        {"\"\x7f\"", false},
-        {"\"\t\"", false},
-        {"\"x", false},
-        {"\"\\\"", false},
-        {"{\"b64\":\"//5=\"}", false},
-        {"{\"b64\":\"//4\"}", false},
+        {"\"x\"",                      true },
+        {"\"\"",                       true },
+        {"\"\\\"\\\\\"",               true },
+        {"\"\\u00e4\"",                true },
+        {"\"\\u000a\"",                true },
+        {"\"\\ud83d\\ude00\"",         true },
+        {"{\"b64\":\"//4=\"}",         true },
+        {"\"\\n\"",                    false},
+        {"\"\\/\"",                    false},
+        {"\"\\u00E4\"",                false},
+        {"\"\\u00e\"",                 false},
+        {"\"\\u0000\"",                false},
+        {"\"\\u0041\"",                false},
+        {"\"\\u007e\"",                false},
+        {"\"\\u007f\"",                true },
+        {"\"\\ud83d\"",                false},
+        {"\"\\ud83d\\u0041\"",         false},
+        {"\"\\ude00\\ud83d\"",         false},
+        {"\"\xc3\xa4\"",               false},
+        {"\"\x7f\"",                   false},
+        {"\"\t\"",                     false},
+        {"\"x",                        false},
+        {"\"\\\"",                     false},
+        {"{\"b64\":\"//5=\"}",         false},
+        {"{\"b64\":\"//4\"}",          false},
         {"{\"b64\":\"//4=\",\"x\":1}", false},
-        {"{\"b65\":\"//4=\"}", false},
-        {"1", false},
-        {"true", false},
-        {"[\"x\"]", false},
+        {"{\"b65\":\"//4=\"}",         false},
+        {"1",                          false},
+        {"true",                       false},
+        {"[\"x\"]",                    false},
     };
     char why[RECORD_WHY];
     for (size_t i = 0; i < COUNT(cases); i++) {

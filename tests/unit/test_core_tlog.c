@@ -111,13 +111,12 @@ TEST(sha256_gives_the_published_values)
     static const struct {
         const char *text, *hash;
     } cases[] = {
-        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"",                                                          "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc",                                                       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
         {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"                                                             },
         {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno"
-         "ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
-         "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
+         "ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu", "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
     };
     unsigned char hash[HASH];
     start();
@@ -138,7 +137,10 @@ TEST(sha256_of_pieces_is_that_of_the_whole)
         tlog_sha256(bytes, size, whole);
         for (size_t cut = 0; cut <= size; cut++) {
             const struct piece pieces[] = {
-                {bytes, cut / 2}, {bytes + cut / 2, cut - cut / 2}, {bytes + cut, size - cut}};
+                {bytes,           cut / 2      },
+                {bytes + cut / 2, cut - cut / 2},
+                {bytes + cut,     size - cut   }
+            };
             sha256_pieces(pieces, COUNT(pieces), hash);
             CASE("%zu of %zu", cut, size);
             EQ_MEM(hash, whole, HASH);
@@ -150,14 +152,16 @@ TEST(sha256_of_pieces_is_that_of_the_whole)
 static const struct {
     const char *bytes;
     size_t size;
-} reference[] = {{"", 0},
-                 {"\x00", 1},
-                 {"\x10", 1},
-                 {"\x20\x21", 2},
-                 {"\x30\x31", 2},
-                 {"\x40\x41\x42\x43", 4},
-                 {"\x50\x51\x52\x53\x54\x55\x56\x57", 8},
-                 {"\x60\x61\x62\x63\x64\x65\x66\x67\x68\x69\x6a\x6b\x6c\x6d\x6e\x6f", 16}};
+} reference[] = {
+    {"",                                                                 0 },
+    {"\x00",                                                             1 },
+    {"\x10",                                                             1 },
+    {"\x20\x21",                                                         2 },
+    {"\x30\x31",                                                         2 },
+    {"\x40\x41\x42\x43",                                                 4 },
+    {"\x50\x51\x52\x53\x54\x55\x56\x57",                                 8 },
+    {"\x60\x61\x62\x63\x64\x65\x66\x67\x68\x69\x6a\x6b\x6c\x6d\x6e\x6f", 16}
+};
 
 TEST(roots_are_those_of_rfc_6962)
 {
@@ -444,8 +448,8 @@ TEST(impossible_proofs_are_not_made)
 
 TEST(proofs_reach_across_tiles)
 {
-    static const size_t sizes[] = {255, 256, 257, 511, 513, 4096, 65535, 65536, 65537,
-                                   MANY};
+    static const size_t sizes[] = {255,  256,   257,   511,   513,
+                                   4096, 65535, 65536, 65537, MANY};
     struct proof proof;
     unsigned char root[HASH], old_root[HASH];
     start();

@@ -64,7 +64,7 @@ TEST(an_approval_comes_back_as_it_was_held)
         EQ_INT(numbers[i].got, numbers[i].want);
     }
     EQ_MEM(found.digest, held.digest, CANON_DIGEST);
-    store_stop();
+    rig_stop();
     OK(rig_start());
     EQ_INT(look("apr_1", arena).expires_mono_ms, 0); /* another boot's clock */
     arena_free(arena);
@@ -219,7 +219,7 @@ TEST(only_the_moves_of_the_table_happen_and_each_shreds_what_it_should)
         EQ_INT(move("apr_2", 1, EVENT_QUORUM, t0), ERR_OK);
         EQ_INT(move("apr_1", 1, event, t0) == ERR_OK, cases[i].from_pending);
         EQ_INT(move("apr_2", 2, event, t0) == ERR_OK, cases[i].from_approved);
-        store_stop();
+        rig_stop();
         int64_t shredded =
             rig_ask("SELECT count(*) FROM approval WHERE call_key IS NULL"
                     " AND call IS NULL");
@@ -298,7 +298,7 @@ TEST(sealed_bytes_that_were_changed_do_not_run)
         held = held_approval("apr_2");
         create(&held);
         EQ_INT(move("apr_1", 1, EVENT_QUORUM, t0), ERR_OK);
-        store_stop();
+        rig_stop();
         rig_sql(changes[i]);
         OK(rig_start());
         EQ_INT(claim_it("apr_1", 2, t0), ERR_INTERNAL);
@@ -322,7 +322,7 @@ TEST(bodies_do_not_stand_in_the_database_in_clear)
     struct approval held = held_approval("apr_1");
     struct held_job job = {.approval = &held, .call = &call};
     EQ_INT(rig_write(do_create, &job), ERR_OK);
-    store_stop();
+    rig_stop();
     own_buf bytes = BUF(64 << 20);
     OK(file_read(rig.db, &bytes, rig.error));
     NOT_NULL(memmem(bytes.data, bytes.size, "fleet-hygiene", 13));

@@ -104,7 +104,7 @@ static size_t all_acknowledged_is_there(void)
     OK(started);
     EQ_INT(rig_read(check_acks, &acks), ERR_OK);
     EQ_INT(rig_verify(0, UINT64_MAX, NULL), AUDIT_VERIFIED);
-    store_stop();
+    rig_stop();
     return acks.size / sizeof(struct ack);
 }
 
@@ -148,7 +148,7 @@ TEST(crash_child)
     if (!rig_start())
         _exit(rig.exit_code);
     child_writes(CHILD_JOBS);
-    store_stop();
+    rig_stop();
     _exit(0);
 }
 
@@ -224,7 +224,7 @@ TEST(full_child)
     EQ_INT(rig_write(rig_append, &receipt), ERR_STORE);
     NOT(store_writable());
     EQ_INT(rig_write(rig_append, &receipt), ERR_STORE); /* not even tried */
-    store_stop();
+    rig_stop();
     _exit(33);
 }
 

@@ -106,7 +106,7 @@ TEST(the_monotonic_clock_of_another_boot_does_not_count)
 {
     rig_open();
     hold_until("apr_1", t0 + 60000, -1);
-    store_stop();
+    rig_stop();
     OK(rig_start());
     sweep_finds(t0, "", t0 + 60000);
     EQ_INT(move("apr_1", 1, EVENT_QUORUM, t0 + 59999), ERR_OK);

@@ -39,7 +39,7 @@ TEST(a_first_start_writes_genesis_and_start_and_a_second_one_only_start)
     HAS_TEXT(seen.texts[1], "\"ev\":\"start\"");
     HAS_TEXT(seen.texts[1], "\"seal_key\":\"");
     HAS_TEXT(seen.texts[1], store_boot());
-    store_stop();
+    rig_stop();
     OK(rig_start());
     NOT(text_same(first_boot, store_boot()));
     seen.count = 0;
@@ -322,7 +322,7 @@ TEST(the_log_goes_on_where_it_ended_at_every_width_of_the_tree)
         int64_t left = steps[i];
         EQ_INT(rig_write(append_many, &left), ERR_OK);
         EQ_INT(rig_verify(0, UINT64_MAX, NULL), AUDIT_VERIFIED);
-        store_stop();
+        rig_stop();
     }
     rig_remove();
 }

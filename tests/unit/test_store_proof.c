@@ -20,7 +20,7 @@ static void crashed_store(void)
     (void)text_format(copy, sizeof(copy), "cp -r %s %s/copy && cp %s %s/state.copy",
                       rig.folder, rig.top, rig.state, rig.top);
     must(system(copy) == 0); // NOLINT
-    store_stop();
+    rig_stop();
     (void)text_format(copy, sizeof(copy),
                       "rm -rf %s && mv %s/copy %s && mv %s/state.copy %s", rig.folder,
                       rig.top, rig.folder, rig.top, rig.state);
@@ -101,11 +101,11 @@ static void shell(const char *format)
 TEST(an_old_copy_of_the_database_is_a_rollback)
 {
     rig_open();
-    store_stop();
+    rig_stop();
     shell("cd %s && cp -r data old");
     OK(rig_start());
     EQ_INT(rig_write(rig_append, NULL), ERR_OK);
-    store_stop();
+    rig_stop();
     shell("cd %s && rm -rf data && mv old data");
     NOT(rig_start());
     EQ_INT(rig.exit_code, 2);
@@ -117,12 +117,12 @@ TEST(another_history_of_the_same_size_is_a_rollback)
 {
     rig_open();
     EQ_INT(rig_write(rig_append, NULL), ERR_OK);
-    store_stop();
+    rig_stop();
     shell("cd %s && mv state kept && rm -rf data");
     OK(rig_start());
     EQ_INT(rig_write(rig_append, NULL), ERR_OK);
     EQ_INT(rig_write(rig_append, NULL), ERR_OK);
-    store_stop();
+    rig_stop();
     shell("cd %s && mv kept state");
     NOT(rig_start());
     EQ_INT(rig.exit_code, 2);
@@ -133,7 +133,7 @@ TEST(another_history_of_the_same_size_is_a_rollback)
 TEST(an_empty_folder_with_an_old_state_file_is_a_rollback)
 {
     rig_open();
-    store_stop();
+    rig_stop();
     shell("cd %s && rm -rf data");
     NOT(rig_start());
     EQ_INT(rig.exit_code, 2);
@@ -143,7 +143,7 @@ TEST(an_empty_folder_with_an_old_state_file_is_a_rollback)
 TEST(a_lost_state_file_is_written_anew)
 {
     rig_open();
-    store_stop();
+    rig_stop();
     shell("cd %s && rm state");
     OK(rig_start());
     EQ_INT(access(rig.state, F_OK), 0);
@@ -158,7 +158,7 @@ TEST(a_state_file_that_cannot_be_read_is_no_reason_to_forget_it)
         "{\"origin\":\"sandgate.other/log\",\"size\":2,\"root\":"
         "\"0000000000000000000000000000000000000000000000000000000000000000\"}"};
     rig_open();
-    store_stop();
+    rig_stop();
     for (size_t i = 0; i < COUNT(contents); i++) {
         CASE("%s", contents[i]);
         OK(file_replace(rig.state, contents[i], strlen(contents[i]), 0600, rig.error));
@@ -171,7 +171,7 @@ TEST(a_state_file_that_cannot_be_read_is_no_reason_to_forget_it)
 TEST(another_log_key_does_not_go_on_with_the_log)
 {
     rig_open();
-    store_stop();
+    rig_stop();
     memset(rig.seed, 1, sizeof(rig.seed));
     NOT(rig_start());
     EQ_INT(rig.exit_code, 65);

@@ -155,7 +155,7 @@ TEST(a_revoked_key_is_dead_before_anybody_hears_of_it)
                             &found),
            ERR_OK);
     snapshot_drop(held);
-    store_stop();
+    rig_stop();
     OK(rig_start());
     EQ_INT(known(key.text), ERR_BAD_KEY);
     rig_close();
@@ -199,7 +199,7 @@ TEST(keys_of_a_disabled_agent_or_environment_identify_nobody)
     EQ_INT(known(key.text), ERR_BAD_KEY);
     rig_close();
     open_populated(&key);
-    store_stop();
+    rig_stop();
     rig_sql("UPDATE environment SET disabled = 1 WHERE name = 'production'");
     OK(rig_start());
     EQ_INT(known(key.text), ERR_BAD_KEY);
@@ -210,7 +210,7 @@ TEST(keys_sealed_under_another_master_key_do_not_open_but_can_be_set_again)
 {
     struct minted key;
     open_populated(&key);
-    store_stop();
+    rig_stop();
     log_level_set(LOG_ERROR);
     memset(rig.master, 1, sizeof(rig.master));
     OK(rig_start());
@@ -306,7 +306,7 @@ TEST(no_key_is_in_the_database_in_clear)
 {
     struct minted key;
     open_populated(&key);
-    store_stop();
+    rig_stop();
     own_buf bytes = BUF(64 << 20);
     OK(file_read(rig.db, &bytes, rig.error));
     IS_NULL(memmem(bytes.data, bytes.size, e2b_key, 20));

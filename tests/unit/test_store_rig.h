@@ -36,10 +36,20 @@ static struct rig {
 
 /* ---- folder and start ---- */
 
+static bool rig_running; /* what a failed test leaves behind would stop the next one */
+
+UNUSED static void rig_stop(void)
+{
+    store_stop();
+    rig_running = false;
+}
+
 /* `top` is a folder of another test's child, or NULL for a new one. */
 UNUSED static void rig_init(const char *top)
 {
     static bool once;
+    if (rig_running)
+        rig_stop();
     if (!once) {
         log_level_set(LOG_ERROR);
         keys_start();
@@ -67,7 +77,8 @@ UNUSED static bool rig_start(void)
                                         .checkpoint_ms = rig.checkpoint_ms,
                                         .queue_max = rig.queue_max};
     rig.error[0] = '\0';
-    return store_start(&config, &rig.exit_code, rig.error);
+    rig_running = store_start(&config, &rig.exit_code, rig.error);
+    return rig_running;
 }
 
 UNUSED static void rig_open(void)
@@ -88,7 +99,7 @@ UNUSED static void rig_remove(void)
 
 UNUSED static void rig_close(void)
 {
-    store_stop();
+    rig_stop();
     rig_remove();
 }
 

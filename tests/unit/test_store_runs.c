@@ -55,7 +55,7 @@ TEST(a_run_is_settled_once)
     EQ_INT(rig_write(settle_ok, (char[]){"run_1"}), ERR_OK);
     EQ_INT(rig_write(settle_ok, (char[]){"run_1"}), ERR_NOT_FOUND);
     EQ_INT(rig_write(settle_ok, (char[]){"run_2"}), ERR_NOT_FOUND);
-    store_stop();
+    rig_stop();
     EQ_INT(rig_ask("SELECT count(*) FROM run WHERE id = 'run_1' AND outcome = 'ok'"
                    " AND status = 204"),
            1);
@@ -68,7 +68,7 @@ TEST(a_run_that_a_stop_cut_off_is_unknown_and_the_log_says_so_once)
     struct run run = run_of("run_1", "");
     rig_open();
     EQ_INT(rig_write(begin, &run), ERR_OK);
-    store_stop();
+    rig_stop();
     OK(rig_start());
     EQ_INT(rig_read(all_outcomes, &found), ERR_OK);
     EQ_INT(found.count, 1);
@@ -78,7 +78,7 @@ TEST(a_run_that_a_stop_cut_off_is_unknown_and_the_log_says_so_once)
     HAS_TEXT(found.text.data, "\"outcome\":\"unknown\"");
     HAS_TEXT(found.text.data, "\"err\":\"recovered\"");
     EQ_INT(rig_write(settle_ok, (char[]){"run_1"}), ERR_NOT_FOUND);
-    store_stop();
+    rig_stop();
     OK(rig_start());
     found.count = 0;
     EQ_INT(rig_read(all_outcomes, &found), ERR_OK);
@@ -102,7 +102,7 @@ TEST(its_approval_becomes_unknown_with_it)
     EQ_INT(claim_it("apr_1", 2, t0), ERR_OK);
     EQ_INT(claim_it("apr_2", 2, t0), ERR_OK); /* executing without any run */
     EQ_INT(rig_write(begin, &run), ERR_OK);
-    store_stop();
+    rig_stop();
     OK(rig_start());
     EQ_INT(look("apr_1", arena).state, APPROVAL_UNKNOWN);
     EQ_INT(look("apr_2", arena).state, APPROVAL_UNKNOWN);

@@ -207,7 +207,7 @@ TEST(a_stop_runs_what_is_queued_and_refuses_what_comes_later)
     rig_send(&first, store_write, wait_at, &gate);
     rig_send(&queued, store_write, rig_append, NULL);
     inbox_send(&gate.inbox, &gate.link);
-    store_stop();
+    rig_stop();
     EQ_INT(rig_await(&first), ERR_OK);
     EQ_INT(rig_await(&queued), ERR_OK);
     rig_send(&late, store_write, rig_append, NULL);
@@ -245,7 +245,7 @@ TEST(the_wal_is_moved_into_the_database_while_running_and_emptied_at_the_stop)
     (void)text_format(path, sizeof(path), "%s-wal", rig.db);
     OK(file_read(path, &bytes, rig.error));
     OK(bytes.size < (8 << 20));
-    store_stop();
+    rig_stop();
     NOT(access(path, F_OK) == 0);
     buf_free(&bytes);
     rig_remove();
