@@ -98,9 +98,12 @@ static enum err host(struct reading *reading, const struct rule *rule,
 static enum err authorization(struct reading *reading, const struct rule *rule,
                               const char *value)
 {
-    (void)rule;
-    if (strncasecmp(value, "Bearer ", 7) == 0 && text_starts(value + 7, "e2b_"))
-        reading->bearer = value + 7;
+    if (strncasecmp(value, "Bearer ", 7) != 0 || !text_starts(value + 7, "e2b_"))
+        return ERR_OK;
+    if (!text_is_token(value + 7, strlen(value + 7)) || strlen(value) > rule->most)
+        return canon_refuse(reading->canon, "%s does not hold a gateway key",
+                            rule->name);
+    reading->bearer = value + 7;
     return ERR_OK;
 }
 

@@ -74,7 +74,7 @@ struct field {
 
 /* ERR_BAD_FIELD for unknown, ill-typed and missing members; `*bad` names the first. An
  * absent field leaves its output as it was. */
-enum err fields_read(const struct node *object, const struct field *fields, size_t count,
-                 const char **bad);
+enum err fields_read(const struct node *object, const struct field *fields,
+                     size_t count, const char **bad);
 
 #endif

@@ -8,7 +8,8 @@ static void put_escaped(struct buf *out, uint32_t code)
 {
     if (code > 0xffff) {
         code -= 0x10000;
-        buf_printf(out, "\\u%04x\\u%04x", 0xd800 + (code >> 10), 0xdc00 + (code & 0x3ff));
+        buf_printf(out, "\\u%04x\\u%04x", 0xd800 + (code >> 10),
+                   0xdc00 + (code & 0x3ff));
     } else if (code == '"' || code == '\\') {
         buf_char(out, '\\');
         buf_char(out, (char)code);

@@ -196,7 +196,7 @@ static enum err tell_start(struct db *db, const char *boot)
 {
     const struct head *before = &db->batch->durable;
     char key[2 * TLOG_PUBLIC + 1], root[2 * HASH + 1];
-    struct receipt receipt;
+    struct receipt receipt = {0};
     own_buf detail = BUF(DETAIL_MAX);
     struct writer w = WRITER(&detail);
     signer_seal_key(key);

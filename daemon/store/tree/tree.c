@@ -6,8 +6,7 @@ enum { TILE_BITS = 8 };
 
 /* ---- reading ---- */
 
-static bool read_tile(struct db *db, int level, uint64_t index,
-                      unsigned char out[static TILE_BYTES])
+static bool read_tile(struct db *db, int level, uint64_t index, void *out)
 {
     return db_one(db, SQL_TILE, IN(P(level), P(index)), OUT(EXACT(out, TILE_BYTES)))
            == ERR_OK;
