@@ -5,35 +5,17 @@
 
 #include <stddef.h>
 
-static const struct {
-    const char *name;
-    bool open, final;
-} states[APPROVAL_STATES] = {
-    [APPROVAL_PENDING] = {"pending",    true,  false},
-    [APPROVAL_APPROVED] = {"approved",   true,  false},
-    [APPROVAL_EXECUTING] = {"executing",  true,  false},
-    [APPROVAL_EXECUTED] = {"executed",   false, true },
-    [APPROVAL_FAILED] = {"failed",     false, true },
-    [APPROVAL_UNKNOWN] = {"unknown",    false, false},
-    [APPROVAL_DECLINED] = {"declined",   false, true },
-    [APPROVAL_EXPIRED] = {"expired",    false, true },
-    [APPROVAL_CANCELLED] = {"cancelled",  false, true },
-    [APPROVAL_SUPERSEDED] = {"superseded", false, true },
-};
-
-static const char *const events[APPROVAL_EVENTS] = {
-    [EVENT_QUORUM] = "quorum",
-    [EVENT_DECLINE] = "decline",
-    [EVENT_EXPIRE] = "expire",
-    [EVENT_CANCEL] = "cancel",
-    [EVENT_SUPERSEDE] = "supersede",
-    [EVENT_TIGHTEN] = "tighten",
-    [EVENT_CLAIM] = "claim",
-    [EVENT_DONE] = "done",
-    [EVENT_FAIL] = "fail",
-    [EVENT_LOSS] = "loss",
-    [EVENT_SETTLE_DONE] = "settle_done",
-    [EVENT_SETTLE_FAILED] = "settle_failed",
+static const char *const names[APPROVAL_STATES] = {
+    [APPROVAL_PENDING] = "pending",
+    [APPROVAL_APPROVED] = "approved",
+    [APPROVAL_EXECUTING] = "executing",
+    [APPROVAL_EXECUTED] = "executed",
+    [APPROVAL_FAILED] = "failed",
+    [APPROVAL_UNKNOWN] = "unknown",
+    [APPROVAL_DECLINED] = "declined",
+    [APPROVAL_EXPIRED] = "expired",
+    [APPROVAL_CANCELLED] = "cancelled",
+    [APPROVAL_SUPERSEDED] = "superseded",
 };
 
 /* Up to the claim everybody with a say can still end it; from the claim on only what
@@ -79,34 +61,22 @@ bool approval_next(enum approval_state state, enum approval_event event,
 bool approval_open(enum approval_state state)
 {
     must((unsigned)state < APPROVAL_STATES);
-    return states[state].open;
-}
-
-bool approval_final(enum approval_state state)
-{
-    must((unsigned)state < APPROVAL_STATES);
-    return states[state].final;
+    return state <= APPROVAL_EXECUTING; /* they come first */
 }
 
 const char *approval_state_name(enum approval_state state)
 {
     must((unsigned)state < APPROVAL_STATES);
-    return states[state].name;
+    return names[state];
 }
 
 bool approval_state_named(const char *name, enum approval_state *state)
 {
-    for (unsigned i = 0; i < COUNT(states); i++) {
-        if (!text_same(states[i].name, name))
+    for (unsigned i = 0; i < COUNT(names); i++) {
+        if (!text_same(names[i], name))
             continue;
         *state = (enum approval_state)i;
         return true;
     }
     return false;
-}
-
-const char *approval_event_name(enum approval_event event)
-{
-    must((unsigned)event < APPROVAL_EVENTS);
-    return events[event];
 }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-enum approval_state {
+enum approval_state { /* the open ones first */
     APPROVAL_PENDING,
     APPROVAL_APPROVED,
     APPROVAL_EXECUTING,
@@ -40,10 +40,8 @@ bool approval_next(enum approval_state state, enum approval_event event,
                    enum approval_state *next);
 
 bool approval_open(enum approval_state state);  /* pending, approved, executing */
-bool approval_final(enum approval_state state); /* nothing can follow */
 
 const char *approval_state_name(enum approval_state state);
 bool approval_state_named(const char *name, enum approval_state *state);
-const char *approval_event_name(enum approval_event event);
 
 #endif

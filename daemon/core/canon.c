@@ -1,5 +1,6 @@
 #include "core/canon.h"
 
+#include "base/must.h"
 #include "base/text.h"
 #include "core/canon_parts.h"
 #include "core/doc.h"
@@ -9,16 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WHY_RAW = 512, TARGET_MAX = 8192 };
+enum { WHY_RAW = 512, ESCAPED = 8 * WHY_RAW, TARGET_MAX = 8192 };
 
 enum err canon_refuse(struct canon *canon, const char *format, ...)
 {
     char raw[WHY_RAW];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(raw, sizeof(raw), format, args); /* cut is fine */
+    int size = vsnprintf(raw, sizeof(raw), format, args); /* cut is fine */
     va_end(args);
-    own_buf escaped = BUF(WHY_RAW * 8);
+    must(size >= 0);
+    own_buf escaped = BUF(ESCAPED);
     (void)text_escape(&escaped, raw, strlen(raw));
     (void)text_copy(canon->why, sizeof(canon->why), escaped.data ? escaped.data : "");
     return ERR_REQUEST_REFUSED;

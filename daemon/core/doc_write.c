@@ -63,10 +63,14 @@ void doc_write_scalar(struct buf *out, const struct node *node)
     }
 }
 
+struct member {
+    const struct node *node;
+};
+
 static int by_key(const void *a, const void *b)
 {
-    const struct node *const *left = a, *const *right = b;
-    return strcmp((*left)->key, (*right)->key);
+    const struct member *left = a, *right = b;
+    return strcmp(left->node->key, right->node->key);
 }
 
 static bool put_node(const struct node *node, struct buf *out, struct arena *arena);
@@ -74,18 +78,18 @@ static bool put_node(const struct node *node, struct buf *out, struct arena *are
 static bool put_object(const struct node *node, struct buf *out, struct arena *arena)
 {
     size_t count = node_size(node);
-    const struct node **sorted = arena_alloc(arena, (count + 1) * sizeof(*sorted));
+    struct member *sorted = arena_alloc(arena, (count + 1) * sizeof(*sorted));
     if (!sorted)
         return false;
     for (size_t i = 0; i < count; i++)
-        sorted[i] = &node->children.first[i];
+        sorted[i].node = &node->children.first[i];
     qsort(sorted, count, sizeof(*sorted), by_key);
     buf_char(out, '{');
     for (size_t i = 0; i < count; i++) {
         buf_text(out, i ? "," : "");
-        doc_write_text(out, sorted[i]->key);
+        doc_write_text(out, sorted[i].node->key);
         buf_char(out, ':');
-        if (!put_node(sorted[i], out, arena))
+        if (!put_node(sorted[i].node, out, arena))
             return false;
     }
     return buf_char(out, '}');

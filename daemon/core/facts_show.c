@@ -126,8 +126,15 @@ static void say_pattern(struct buf *out, const char *pattern, const struct canon
 /* "Get Sandbox" and its target: "get sandbox i0abc". */
 static void say_title(struct buf *out, const struct canon *canon)
 {
-    for (const char *at = canon->operation->title; *at; at++)
-        buf_char(out, *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at);
+    static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
+    for (const char *at = canon->operation->title; *at; at++) {
+        const char *capital = strchr(upper, *at);
+        char c = *at;
+        if (capital)
+            c = lower[capital - upper];
+        buf_char(out, c);
+    }
     buf_text(out, *canon->target_id ? " " : "");
     say(out, canon->target_id);
 }

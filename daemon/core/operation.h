@@ -43,19 +43,19 @@ struct operation {
     enum treatment treatment;
     enum target_kind target;
     enum credentials credentials;
-    const char *const *credential_paths; /* JSON pointers with *, NULL-terminated */
     enum when_absent when_absent;
-    const struct route *routes;    /* newest first, {NULL} terminated */
+    enum target_kind creates_kind;
+    const char *creates; /* pointer to the id of what was made, or NULL */
+    const char *const *credential_paths; /* JSON pointers with *, NULL-terminated */
+    const struct route *routes;          /* newest first, {NULL} terminated */
     const struct body_field *body; /* {NULL} terminated; NULL: a body is refused */
-    bool body_optional;
-    const char *const *facts;  /* request.* attributes, NULL-terminated, or NULL */
-    const char *const *offers; /* safer alternatives, NULL-terminated, or NULL */
+    const char *const *facts;      /* request.* attributes, NULL-terminated, or NULL */
+    const char *const *offers;     /* safer alternatives, NULL-terminated, or NULL */
     const char *undo;    /* how to take it back, for the card; NULL: it cannot be */
     const char *summary; /* "kill sandbox {target}"; NULL: the title will do */
-    const char *creates; /* pointer to the id of what was made, or NULL */
-    enum target_kind creates_kind;
+    size_t body_cap;     /* bytes */
+    bool body_optional;
     bool answers_by_status; /* 403, 404 are answers: a refusal of ours is 451 */
-    size_t body_cap;        /* bytes */
 };
 
 #endif

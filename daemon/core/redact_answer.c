@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { DEPTH_MAX = 64, PATHS_MAX = 8, ID_MAX = 128, IDS_MAX = 8192 };
+enum { DEPTH_MAX = 64, PATHS_MAX = 8, LIST_MAX = 1024, ID_MAX = 128, IDS_MAX = 8192 };
 
 /* What is left of each credential pointer at this place of the tree; NULL: it leads
  * elsewhere. */
@@ -64,6 +64,7 @@ static const char *origin_left(struct stripping *stripping, const char *pointer,
 {
     struct origin origin;
     const char *text = node_text(value);
+    must(pointer);
     size_t size = strlen(pointer);
     *whole = false;
     if (!text || size < 3 || strcasecmp(pointer + size - 3, "url") != 0
@@ -149,7 +150,7 @@ static void put(struct stripping *stripping, const struct node *node,
 
 static const char *found_list(const struct stripping *stripping)
 {
-    own_buf text = BUF(PATHS_MAX * 128);
+    own_buf text = BUF(LIST_MAX);
     for (size_t i = 0; i < PATHS_MAX; i++)
         if (stripping->found[i])
             buf_printf(&text, "%s%s", text.size ? "," : "",

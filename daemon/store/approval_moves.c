@@ -97,6 +97,7 @@ static enum err shift(struct db *db, struct approval_row *row,
 /* A move needs little of the row, but its texts want a place for a moment. */
 enum { ROW_ARENA = 8 << 20 };
 
+/* NOLINTNEXTLINE(readability-function-size): the words that every move is told in */
 enum err approvals_move(struct db *db, const char *id, int64_t version,
                         enum approval_event event, const char *by, const char *reason,
                         int64_t now_ms, enum approval_state *now)
@@ -122,6 +123,7 @@ enum err approvals_sealed(struct db *db, const char *id, struct arena *arena,
     return err ? err : approval_open_call(db, &row.approval, arena, call);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): likewise */
 enum err approvals_claim(struct db *db, const char *id, int64_t version,
                          const char *run, int64_t now_ms, struct arena *arena,
                          struct sealed_call *call)

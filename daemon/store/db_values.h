@@ -9,6 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cppcheck__ /* does not know literals of arrays */
+#define LIST(type, ...) list_of(__VA_ARGS__), 0
+#else
+#define LIST(type, ...) \
+    (const type[]){__VA_ARGS__}, COUNT(((const type[]){__VA_ARGS__}))
+#endif
+
 struct bytes {
     const void *data; /* NULL: SQL's NULL */
     size_t size;
@@ -37,16 +44,13 @@ struct param param_bytes(struct bytes bytes);
              int64_t: param_int, uint64_t: param_unsigned, const char *: param_text,   \
              char *: param_text, struct bytes: param_bytes)(value)
 #define BLOB(data, size) param_bytes((struct bytes){(data), (size)})
-#define IN(...)                                           \
-    ((struct params){(const struct param[]){__VA_ARGS__}, \
-                     COUNT(((const struct param[]){__VA_ARGS__}))})
+#define IN(...) ((struct params){LIST(struct param, __VA_ARGS__)})
 #define NOTHING ((struct params){NULL, 0})
 
 /* ---- out ---- */
 
-/* ROOM: text into char[size].  EXACT: `size` bytes, no more and no fewer.  LENT:
- * struct bytes, SQLite's own until the next row.  KEPT: const char *, copied into the
- * arena. */
+/* ROOM: text into char[size].  EXACT: `size` bytes, no more, no fewer.  LENT: struct
+ * bytes, SQLite's until the next row.  KEPT: const char *, copied into the arena. */
 struct column {
     enum { AS_INT64, AS_INT, AS_BOOL, AS_ROOM, AS_EXACT, AS_LENT, AS_KEPT } kind;
     void *out;
@@ -71,8 +75,6 @@ struct column column_lent(struct bytes *out);
 #define ROOM(array) ((struct column){AS_ROOM, (array), sizeof(array), NULL})
 #define EXACT(array, count) ((struct column){AS_EXACT, (array), (count), NULL})
 #define KEEP(pointer, in) ((struct column){AS_KEPT, (pointer), 0, (in)})
-#define OUT(...)                                            \
-    ((struct columns){(const struct column[]){__VA_ARGS__}, \
-                      COUNT(((const struct column[]){__VA_ARGS__}))})
+#define OUT(...) ((struct columns){LIST(struct column, __VA_ARGS__)})
 
 #endif

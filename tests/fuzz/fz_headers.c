@@ -78,11 +78,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(agent.wait_s >= -1 && agent.wait_s <= 600);
         check_forward(&canon);
         check_text(agent.key, 2048 + 8);
-        check_text(agent.skill, 64 * 8);
-        check_text(agent.reason, 240 * 8);
-        check_text(agent.ticket, 128 * 8);
-        check_text(agent.idempotency_key, 128 * 8);
-        check_text(agent.user_agent, 256 * 8);
+        check_text(agent.skill, 512);
+        check_text(agent.reason, 1920);
+        check_text(agent.ticket, 1024);
+        check_text(agent.idempotency_key, 1024);
+        check_text(agent.user_agent, 2048);
         check_text(agent.traceparent, 55);
     }
     arena_free(arena);

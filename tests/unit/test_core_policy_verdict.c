@@ -26,7 +26,7 @@ static const struct terms some_terms = {
 
 TEST(a_verdict_is_written_as_cards_and_approvals_keep_it)
 {
-    static const struct {
+    const struct {
         struct verdict verdict;
         const char *json;
     } cases[] = {

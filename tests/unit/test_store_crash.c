@@ -133,6 +133,25 @@ TEST(kill_9_at_any_moment_loses_nothing_that_was_acknowledged)
     rig_remove();
 }
 
+TEST(a_database_that_is_moved_away_while_running_stops_the_store)
+{
+    int status = 0;
+    rig_init(NULL);
+    (void)fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        must(rig_start() && unlink(rig.db) == 0);
+        (void)sleep(10);
+        _exit(0);
+    }
+    must(waitpid(child, &status, 0) == child);
+    OK(WIFEXITED(status));
+    EQ_INT(WEXITSTATUS(status), 74);
+    NOT(rig_start()); /* and what a new one would begin with is not what was signed */
+    EQ_INT(rig.exit_code, 2);
+    rig_remove();
+}
+
 /* ---- killed from inside, at each point (builds with failpoints) ---- */
 
 #ifdef SANDGATE_FAULTS

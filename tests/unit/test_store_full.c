@@ -79,6 +79,24 @@ static void restored_is_told(int64_t rejected)
     EQ_INT(rig_verify(0, UINT64_MAX, NULL), AUDIT_VERIFIED);
 }
 
+/* ---- somebody else has the file ---- */
+
+TEST(a_program_that_locks_the_file_costs_bounded_refusals)
+{
+    sqlite3 *other = NULL;
+    rig_open();
+    must(sqlite3_open(rig.db, &other) == SQLITE_OK);
+    must(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK);
+    EQ_INT(rig_write(rig_append, NULL), ERR_STORE);
+    NOT(store_writable());
+    must(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK);
+    must(sqlite3_close(other) == SQLITE_OK);
+    OK(heals());
+    EQ_INT(rig_write(rig_append, NULL), ERR_OK);
+    restored_is_told(1);
+    rig_close();
+}
+
 /* ---- no file may grow ---- */
 
 static void limit_files(rlim_t bytes)
