@@ -6,16 +6,11 @@
 #include <stddef.h>
 
 static const char *const names[APPROVAL_STATES] = {
-    [APPROVAL_PENDING] = "pending",
-    [APPROVAL_APPROVED] = "approved",
-    [APPROVAL_EXECUTING] = "executing",
-    [APPROVAL_EXECUTED] = "executed",
-    [APPROVAL_FAILED] = "failed",
-    [APPROVAL_UNKNOWN] = "unknown",
-    [APPROVAL_DECLINED] = "declined",
-    [APPROVAL_EXPIRED] = "expired",
-    [APPROVAL_CANCELLED] = "cancelled",
-    [APPROVAL_SUPERSEDED] = "superseded",
+    [APPROVAL_PENDING] = "pending",     [APPROVAL_APPROVED] = "approved",
+    [APPROVAL_EXECUTING] = "executing", [APPROVAL_EXECUTED] = "executed",
+    [APPROVAL_FAILED] = "failed",       [APPROVAL_UNKNOWN] = "unknown",
+    [APPROVAL_DECLINED] = "declined",   [APPROVAL_EXPIRED] = "expired",
+    [APPROVAL_CANCELLED] = "cancelled", [APPROVAL_SUPERSEDED] = "superseded",
 };
 
 /* Up to the claim everybody with a say can still end it; from the claim on only what

@@ -6,17 +6,17 @@
 #include <stdbool.h>
 
 enum approval_state { /* the open ones first */
-    APPROVAL_PENDING,
-    APPROVAL_APPROVED,
-    APPROVAL_EXECUTING,
-    APPROVAL_EXECUTED,
-    APPROVAL_FAILED,
-    APPROVAL_UNKNOWN,
-    APPROVAL_DECLINED,
-    APPROVAL_EXPIRED,
-    APPROVAL_CANCELLED,
-    APPROVAL_SUPERSEDED,
-    APPROVAL_STATES
+                      APPROVAL_PENDING,
+                      APPROVAL_APPROVED,
+                      APPROVAL_EXECUTING,
+                      APPROVAL_EXECUTED,
+                      APPROVAL_FAILED,
+                      APPROVAL_UNKNOWN,
+                      APPROVAL_DECLINED,
+                      APPROVAL_EXPIRED,
+                      APPROVAL_CANCELLED,
+                      APPROVAL_SUPERSEDED,
+                      APPROVAL_STATES
 };
 
 enum approval_event {
@@ -39,7 +39,7 @@ enum approval_event {
 bool approval_next(enum approval_state state, enum approval_event event,
                    enum approval_state *next);
 
-bool approval_open(enum approval_state state);  /* pending, approved, executing */
+bool approval_open(enum approval_state state); /* pending, approved, executing */
 
 const char *approval_state_name(enum approval_state state);
 bool approval_state_named(const char *name, enum approval_state *state);

@@ -27,7 +27,7 @@ static bool line_close(struct writer *w, const char *kind)
 static void write_base64(struct writer *w, const char *key, const void *bytes,
                          size_t size)
 {
-    own_buf text = BUF(2 * TILE_BYTES);
+    own_buf text = BUF((size_t)2 * TILE_BYTES);
     if (text_base64(&text, bytes, size) && text.data)
         write_bytes(w, key, text.data, text.size);
     else

@@ -18,7 +18,7 @@ static size_t home_of(const struct intents *intents,
                       const unsigned char id[static INTENT_ID])
 {
     uint64_t chance;
-    memcpy(&chance, id + INTENT_ID - sizeof(chance), sizeof(chance));
+    memcpy(&chance, id + INTENT_ID / 2, sizeof(chance));
     chance *= 0x9e3779b97f4a7c15; /* spreads ids that are not by chance, too */
     return (size_t)(chance >> 32) & (intents->room - 1);
 }
@@ -47,7 +47,7 @@ static void make_room(struct intents *intents)
                              .count = intents->count};
     larger.slots = memory_new(larger.room * sizeof(*larger.slots));
     must(larger.slots); /* without memory there is no verification */
-    for (size_t i = 0; i < intents->room; i++)
+    for (size_t i = 0; intents->slots && i < intents->room; i++)
         if (intents->slots[i].used)
             larger.slots[find(&larger, intents->slots[i].id)] = intents->slots[i];
     memory_free(intents->slots);
@@ -97,7 +97,7 @@ bool intents_take(struct intents *intents, const unsigned char id[static INTENT_
 const struct intent *intents_next(const struct intents *intents, uint64_t from)
 {
     const struct intent *next = NULL;
-    for (size_t i = 0; i < intents->room; i++) {
+    for (size_t i = 0; intents->slots && i < intents->room; i++) {
         const struct intent *one = &intents->slots[i];
         if (one->used && one->index >= from && (!next || one->index < next->index))
             next = one;

@@ -75,7 +75,7 @@ bool vkey_read(const char *text, char name[static TLOG_ORIGIN],
                unsigned char public_key[static TLOG_PUBLIC])
 {
     char origin[TLOG_ORIGIN];
-    own_buf data = BUF(1 + TLOG_PUBLIC), again = BUF(2 * TLOG_ORIGIN);
+    own_buf data = BUF(1 + TLOG_PUBLIC), again = BUF((size_t)2 * TLOG_ORIGIN);
     size_t size = strcspn(text, "+");
     const char *hex = text + size + 1, *plus = text[size] ? strchr(hex, '+') : NULL;
     if (!plus || !name_valid(text, size)

@@ -122,7 +122,7 @@ static void write_strings(struct writing *writing, const struct shape *shape)
     if (!list || !*list)
         return;
     write_open(&writing->w, shape->key, '[');
-    for (; list[i] && i < TEXTS_MAX; i++)
+    for (; i < TEXTS_MAX && list[i]; i++)
         cut |= put_text(writing, shape, NULL, list[i]);
     write_close(&writing->w, ']');
     if (cut || list[i])

@@ -42,22 +42,19 @@ struct record {
         enum effect effect;
         bool known; /* effect is set */
         enum target_kind target_kind;
-        const char *target_id;
+        const char *target_id, *idempotency_key, *trace;
         const char *input; /* what redact_request wrote under the key NULL, or NULL */
         int64_t bytes;
         const unsigned char *digest; /* 32 bytes or NULL */
-        const char *idempotency_key, *trace;
     } call;
-    struct {                 /* what was decided */
-        const char *verdict; /* allow hold deny refused */
-        const char *policy;  /* digest text */
+    struct {                      /* what was decided */
+        const char *verdict;      /* allow hold deny refused */
+        const char *policy, *why; /* policy: digest text */
         const char *const *because;
-        const char *why;
     } decision;
     struct {
-        const char *id, *state, *choice;
+        const char *id, *state, *choice, *vote; /* vote: approve decline withdraw */
         const char *const *by;
-        const char *vote; /* approve decline withdraw */
     } approval;
     const char *ticket, *reason;
     struct {                 /* what came of it */
@@ -65,8 +62,7 @@ struct record {
         int status;
         int64_t bytes, us;
         const char *body; /* commitment "c1:..." */
-        const char *created_kind, *created_id, *stripped;
-        const char *err;
+        const char *created_kind, *created_id, *stripped, *err;
     } result;
     const char *detail; /* sys: ready JSON object with what else there is, or NULL */
 };
@@ -74,9 +70,8 @@ struct record {
 /* Process-wide members of every record; once, before the first. `boot` is hex. */
 void record_start(const char *gateway, const char boot[static 17]);
 
-/* False when the buffer failed: then nothing may run. Any thread. What no longer fits
- * into RECORD_MAX is shortened further: first `input` and `detail` go, then all texts.
- */
+/* False when the buffer failed: then nothing may run. Any thread. Too large a record
+ * is shortened further: first `input` and `detail` go, then parts of all texts. */
 bool record_write(struct record *record, struct buf *out);
 
 /* Are these bytes a leaf? Byte rules and known shape; `why` says what is wrong. */

@@ -44,13 +44,21 @@ bool scan_done(const struct scan *scan)
     return scan->at == scan->end;
 }
 
+/* The next byte; NUL at the end. */
+static char peek(const struct scan *scan)
+{
+    if (scan_done(scan))
+        return '\0';
+    return *scan->at;
+}
+
 /* ---- strings ---- */
 
 static bool four_digits(struct scan *scan, uint32_t *unit)
 {
     *unit = 0;
     for (int i = 0; i < 4; i++) {
-        char c = scan->at < scan->end ? *scan->at : '\0';
+        char c = peek(scan);
         bool digit = c >= '0' && c <= '9';
         if (!digit && !(c >= 'a' && c <= 'f'))
             return scan_fail(scan, "\\u wants four lower-case hex digits");
@@ -202,7 +210,7 @@ static bool scan_value(struct scan *scan)
     const char *inside;
     size_t size;
     int64_t number;
-    char c = scan->at < scan->end ? *scan->at : '\0';
+    char c = peek(scan);
     if (c == '"')
         return scan_string(scan, &inside, &size);
     if (c != '{' && c != '[')

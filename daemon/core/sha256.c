@@ -83,8 +83,7 @@ WITH_SHA static struct lanes one_block(struct lanes lanes, const unsigned char *
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
     __m128i abef = lanes.abef, cdgh = lanes.cdgh, words[4];
 #pragma GCC unroll 16
-    for (int i = 0; i < 16;
-         i++) { /* four rounds each; words[] is the schedule's tail */
+    for (size_t i = 0; i < 16; i++) { /* four rounds; words[]: the schedule's tail */
         if (i < 4)
             words[i] = _mm_shuffle_epi8(load(block + 16 * i), swap);
         __m128i keyed = _mm_add_epi32(words[i & 3], load(round_keys + 4 * i));

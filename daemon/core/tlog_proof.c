@@ -120,6 +120,29 @@ bool tlog_consistency(tlog_read *read, void *context, uint64_t from, uint64_t to
 
 /* ---- checks ---- */
 
+/* A node on its way from a leaf to the root, and the last node of its level. */
+struct path {
+    uint64_t at, last;
+};
+
+static void climb(struct path *path)
+{
+    path->at >>= 1;
+    path->last >>= 1;
+}
+
+/* A node of the right edge has no sibling on every level: up to where it has one. */
+static void climb_lone(struct path *path)
+{
+    while (path->at && !(path->at & 1))
+        climb(path);
+}
+
+static bool has_left_sibling(const struct path *path)
+{
+    return (path->at & 1) || path->at == path->last;
+}
+
 bool tlog_check_inclusion(const unsigned char leaf[static HASH], uint64_t index,
                           uint64_t size, const unsigned char (*proof)[HASH],
                           size_t count, const unsigned char root[static HASH])
@@ -127,52 +150,39 @@ bool tlog_check_inclusion(const unsigned char leaf[static HASH], uint64_t index,
     unsigned char hash[HASH];
     if (size > size_max || index >= size)
         return false;
-    uint64_t at = index, last = size - 1;
+    struct path path = {index, size - 1};
     memcpy(hash, leaf, HASH);
-    for (size_t i = 0; i < count; i++) {
-        if (last == 0)
+    for (size_t i = 0; i < count; i++, climb(&path)) {
+        if (path.last == 0)
             return false;
-        if ((at & 1) == 0 && at != last) {
-            tlog_node(hash, proof[i], hash);
-        } else {
+        if (has_left_sibling(&path)) {
             tlog_node(proof[i], hash, hash);
-            while ((at & 1) == 0 && at) {
-                at >>= 1;
-                last >>= 1;
-            }
+            climb_lone(&path);
+        } else {
+            tlog_node(hash, proof[i], hash);
         }
-        at >>= 1;
-        last >>= 1;
     }
-    return last == 0 && memcmp(hash, root, HASH) == 0;
+    return path.last == 0 && memcmp(hash, root, HASH) == 0;
 }
 
 /* The old and the new root are folded side by side from the hash where they part. */
-static bool fold_both(uint64_t from, uint64_t to, const unsigned char (*proof)[HASH],
+static bool fold_both(struct path path, const unsigned char (*proof)[HASH],
                       size_t count, unsigned char roots[static 2][HASH])
 {
-    uint64_t at = from - 1, last = to - 1;
-    while (at & 1) {
-        at >>= 1;
-        last >>= 1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (last == 0)
+    while (path.at & 1)
+        climb(&path);
+    for (size_t i = 0; i < count; i++, climb(&path)) {
+        if (path.last == 0)
             return false;
-        if ((at & 1) || at == last) {
+        if (has_left_sibling(&path)) {
             tlog_node(proof[i], roots[0], roots[0]);
             tlog_node(proof[i], roots[1], roots[1]);
-            while ((at & 1) == 0 && at) {
-                at >>= 1;
-                last >>= 1;
-            }
+            climb_lone(&path);
         } else {
             tlog_node(roots[1], proof[i], roots[1]);
         }
-        at >>= 1;
-        last >>= 1;
     }
-    return last == 0;
+    return path.last == 0;
 }
 
 bool tlog_check_consistency(uint64_t from, const unsigned char from_root[static HASH],
@@ -194,7 +204,7 @@ bool tlog_check_consistency(uint64_t from, const unsigned char from_root[static 
     memcpy(roots[0], perfect ? from_root : proof[0], HASH);
     memcpy(roots[1], roots[0], HASH);
     size_t used = perfect ? 0 : 1;
-    return fold_both(from, to, proof + used, count - used, roots)
+    return fold_both((struct path){from - 1, to - 1}, proof + used, count - used, roots)
            && memcmp(roots[0], from_root, HASH) == 0
            && memcmp(roots[1], to_root, HASH) == 0;
 }

@@ -24,9 +24,14 @@ static enum audience audience_of(enum listener_kind listener)
     return FOR_METRICS;
 }
 
+/* The same strictness about targets as for E2B's paths, whatever they name. */
 enum err local_route(struct exchange *x, struct db *db)
 {
     (void)db;
+    if (canon_target(&x->raw, x->arena, &x->canon) == ERR_REQUEST_REFUSED) {
+        exchange_fail(x, ERR_REQUEST_REFUSED, x->canon.why);
+        return x->err;
+    }
     x->local = (struct call){.identity = x->identity,
                              .uid = x->in.listener == LISTEN_ADMIN ? x->in.uid : -1,
                              .arena = x->arena,

@@ -151,7 +151,7 @@ enum err approval_open_call(struct db *db, const struct approval *approval,
     unsigned char key[SEAL_KEY];
     struct bytes key_box, box, packed = {NULL, 0};
     db_start(db, SQL_APPROVAL_CALL, IN(P(approval->id)));
-    bool opened = db_next(db, SQL_APPROVAL_CALL, OUT(O(&key_box), O(&box)))
+    bool opened = db_next(db, SQL_APPROVAL_CALL, OUT(LENT(&key_box), LENT(&box)))
                   && open_key(approval->id, key_box, key)
                   && open_box(key, approval->id, "call", box, arena, &packed);
     enum err err = db_end(db, SQL_APPROVAL_CALL);
@@ -175,7 +175,7 @@ enum err approval_seal_answer(struct db *db, const char *id,
     const char *const texts[] = {answer->headers, answer->error_code};
     struct buf plain = BUF(PACK_MAX);
     db_start(db, SQL_APPROVAL_CALL, IN(P(id)));
-    bool opened = db_next(db, SQL_APPROVAL_CALL, OUT(O(&key_box), O(&unused)))
+    bool opened = db_next(db, SQL_APPROVAL_CALL, OUT(LENT(&key_box), LENT(&unused)))
                   && open_key(id, key_box, key);
     enum err err = db_end(db, SQL_APPROVAL_CALL);
     if (!err && !opened)
@@ -202,7 +202,7 @@ static enum err read_answer(struct db *db, const char *id, struct arena *arena,
     struct bytes key_box, box, packed = {NULL, 0};
     db_start(db, SQL_APPROVAL_ANSWER, IN(P(id)));
     bool found =
-        db_next(db, SQL_APPROVAL_ANSWER, OUT(O(&key_box), O(&box), O(&status)));
+        db_next(db, SQL_APPROVAL_ANSWER, OUT(LENT(&key_box), LENT(&box), O(&status)));
     bool kept = found && box.data != NULL;
     bool opened = kept && open_key(id, key_box, key)
                   && open_box(key, id, "answer", box, arena, &packed)

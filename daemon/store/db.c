@@ -58,11 +58,6 @@ struct column column_bool(bool *out)
     return (struct column){AS_BOOL, out, 0, NULL};
 }
 
-struct column column_lent(struct bytes *out)
-{
-    return (struct column){AS_LENT, out, 0, NULL};
-}
-
 /* ---- failures ---- */
 
 /* What has no row leaves the disk in a state that nobody knows.  SHMSIZE is about the

@@ -9,13 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cppcheck__ /* does not know literals of arrays */
-#define LIST(type, ...) list_of(__VA_ARGS__), 0
-#else
-#define LIST(type, ...) \
-    (const type[]){__VA_ARGS__}, COUNT(((const type[]){__VA_ARGS__}))
-#endif
-
 struct bytes {
     const void *data; /* NULL: SQL's NULL */
     size_t size;
@@ -39,12 +32,10 @@ struct param param_unsigned(uint64_t number); /* past 63 bits: the largest there
 struct param param_text(const char *text);    /* NULL: SQL's NULL */
 struct param param_bytes(struct bytes bytes);
 
-#define P(value) \
-    _Generic((value), bool: param_int, int: param_int, unsigned: param_int,            \
-             int64_t: param_int, uint64_t: param_unsigned, const char *: param_text,   \
-             char *: param_text, struct bytes: param_bytes)(value)
 #define BLOB(data, size) param_bytes((struct bytes){(data), (size)})
-#define IN(...) ((struct params){LIST(struct param, __VA_ARGS__)})
+#define IN(...)                                           \
+    ((struct params){(const struct param[]){__VA_ARGS__}, \
+                     COUNT(((const struct param[]){__VA_ARGS__}))})
 #define NOTHING ((struct params){NULL, 0})
 
 /* ---- out ---- */
@@ -67,14 +58,28 @@ struct column column_int64(int64_t *out);
 struct column column_uint64(uint64_t *out);
 struct column column_int(int *out);
 struct column column_bool(bool *out);
-struct column column_lent(struct bytes *out);
 
-#define O(out) \
-    _Generic((out), int64_t *: column_int64, uint64_t *: column_uint64,                \
-             int *: column_int, bool *: column_bool, struct bytes *: column_lent)(out)
+#define LENT(bytes) ((struct column){AS_LENT, (bytes), 0, NULL})
 #define ROOM(array) ((struct column){AS_ROOM, (array), sizeof(array), NULL})
 #define EXACT(array, count) ((struct column){AS_EXACT, (array), (count), NULL})
 #define KEEP(pointer, in) ((struct column){AS_KEPT, (pointer), 0, (in)})
-#define OUT(...) ((struct columns){LIST(struct column, __VA_ARGS__)})
+#define OUT(...)                                            \
+    ((struct columns){(const struct column[]){__VA_ARGS__}, \
+                      COUNT(((const struct column[]){__VA_ARGS__}))})
+
+/* ---- by C type ---- */
+
+#ifdef __cppcheck__ /* which stumbles over _Generic */
+#define P(value) param_of(value)
+#define O(out) column_of(out)
+#else
+#define P(value) \
+    _Generic((value), bool: param_int, int: param_int, unsigned: param_int,            \
+             int64_t: param_int, uint64_t: param_unsigned, const char *: param_text,   \
+             char *: param_text)(value)
+#define O(out) \
+    _Generic((out), int64_t *: column_int64, uint64_t *: column_uint64,                \
+             int *: column_int, bool *: column_bool)(out)
+#endif
 
 #endif

@@ -88,7 +88,7 @@ static bool read_targets(struct db *db, struct keyring *keyring)
     db_start(db, SQL_ENVIRONMENT_KEYS, NOTHING);
     while (db_next(
         db, SQL_ENVIRONMENT_KEYS,
-        OUT(ROOM(row.environment), ROOM(row.base_url), O(&row.lenient), O(&box)))) {
+        OUT(ROOM(row.environment), ROOM(row.base_url), O(&row.lenient), LENT(&box)))) {
         char *key = keyring->secrets[keyring->target_count];
         if (!open_key(row.environment, box, key))
             continue;

@@ -33,7 +33,7 @@ static enum err find_note(struct export *x, enum sql sql, struct params in)
     struct bytes text;
     buf_clear(&x->note);
     db_start(x->db, sql, in);
-    if (!db_next(x->db, sql, OUT(O(&x->note_size), O(&text))))
+    if (!db_next(x->db, sql, OUT(O(&x->note_size), LENT(&text))))
         x->note_size = UINT64_MAX;
     else
         buf_add(&x->note, text.data, text.size);

@@ -23,7 +23,7 @@ enum err log_latest_checkpoint(struct db *db, struct buf *note)
     uint64_t size;
     struct bytes text;
     db_start(db, SQL_CHECKPOINT_LAST, NOTHING);
-    bool found = db_next(db, SQL_CHECKPOINT_LAST, OUT(O(&size), O(&text)));
+    bool found = db_next(db, SQL_CHECKPOINT_LAST, OUT(O(&size), LENT(&text)));
     if (found)
         buf_add(note, text.data, text.size);
     enum err err = db_end(db, SQL_CHECKPOINT_LAST);
@@ -45,7 +45,7 @@ static bool read_chunk(struct db *db, uint64_t *at, uint64_t end,
     struct bytes leaf;
     bool more = true;
     db_start(db, SQL_ENTRIES, IN(P(*at), P(stop)));
-    while (more && db_next(db, SQL_ENTRIES, OUT(O(&index), O(&leaf)))) {
+    while (more && db_next(db, SQL_ENTRIES, OUT(O(&index), LENT(&leaf)))) {
         more = walk->each(walk->context, index, leaf.data, leaf.size);
         *at = index + 1;
     }
@@ -182,7 +182,7 @@ enum err log_search(struct db *db, const struct log_filter *filter,
         return ERR_OK;
     db_start(db, SQL_ENTRIES_BACK, IN(P(filter->before)));
     while (found < filter->limit
-           && db_next(db, SQL_ENTRIES_BACK, OUT(O(&index), O(&leaf)))) {
+           && db_next(db, SQL_ENTRIES_BACK, OUT(O(&index), LENT(&leaf)))) {
         int64_t time_us = time_of(leaf.data, leaf.size);
         if (time_us + slack_us < filter->since_us)
             break;

@@ -63,7 +63,7 @@ static bool seal_holds(struct db *db, const struct found *found)
     struct doc_error error;
     bool good = false;
     db_start(db, SQL_ENTRY, IN(P(found->boot_seq)));
-    if (db_next(db, SQL_ENTRY, OUT(O(&leaf)))) {
+    if (db_next(db, SQL_ENTRY, OUT(LENT(&leaf)))) {
         own_doc *doc = doc_parse(leaf.data, leaf.size, LEAF_DEPTH, false, &error);
         const struct node *detail = doc ? node_member(doc_root(doc), "detail") : NULL;
         good = detail
@@ -79,7 +79,7 @@ static bool checkpoint_holds(struct db *db, struct found *found)
     struct checkpoint signed_head;
     uint64_t size;
     db_start(db, SQL_CHECKPOINT_LAST, NOTHING);
-    bool any = db_next(db, SQL_CHECKPOINT_LAST, OUT(O(&size), O(&note)));
+    bool any = db_next(db, SQL_CHECKPOINT_LAST, OUT(O(&size), LENT(&note)));
     bool good = !any
                 || (signer_open(note.data, note.size, &signed_head)
                     && signed_head.size == size && size <= found->size);

@@ -14,7 +14,8 @@ static enum approval_event event_at(unsigned i)
     return (enum approval_event)i;
 }
 
-/* The whole matrix: a row a state, a column an event, a letter the state it leads to. */
+/* The whole matrix: a row a state, a column an event, a letter the state it leads to.
+ */
 TEST(approvals_move_by_this_matrix_and_no_other_way)
 {
     static const struct {
@@ -34,7 +35,7 @@ TEST(approvals_move_by_this_matrix_and_no_other_way)
         {"cancelled",  "c", "...... .... .."},
         {"superseded", "s", "...... .... .."},
     };
-    static const unsigned columns[APPROVAL_EVENTS] = {0, 1, 2, 3, 4,  5,
+    static const unsigned columns[APPROVAL_EVENTS] = {0, 1, 2, 3,  4,  5,
                                                       7, 8, 9, 10, 12, 13};
     for (unsigned from = 0; from < APPROVAL_STATES; from++) {
         EQ_TEXT(approval_state_name(state_at(from)), rows[from].name);
@@ -62,8 +63,7 @@ TEST(no_way_leads_from_executing_back_to_executing)
         more = false;
         for (unsigned from = 0; from < APPROVAL_STATES; from++)
             for (unsigned event = 0; event < APPROVAL_EVENTS && reached[from]; event++)
-                if (approval_next(state_at(from), event_at(event),
-                                  &next)
+                if (approval_next(state_at(from), event_at(event), &next)
                     && !reached[next])
                     more = reached[next] = true;
     }
@@ -80,9 +80,9 @@ TEST(open_states_come_first_and_ended_ones_have_no_way_out)
         for (unsigned event = 0; event < APPROVAL_EVENTS; event++)
             ways += approval_next(state_at(from), event_at(event), &next);
         CASE("%s", approval_state_name(state_at(from)));
-        EQ_INT(approval_open(state_at(from)),
-               from == APPROVAL_PENDING || from == APPROVAL_APPROVED
-                   || from == APPROVAL_EXECUTING);
+        EQ_INT(approval_open(state_at(from)), from == APPROVAL_PENDING
+                                                  || from == APPROVAL_APPROVED
+                                                  || from == APPROVAL_EXECUTING);
         EQ_INT(ways > 0, approval_open(state_at(from)) || from == APPROVAL_UNKNOWN);
     }
 }
@@ -92,8 +92,7 @@ TEST(states_are_found_by_their_names)
     static const char *const bad[] = {"", "Pending", "pending ", "open", NULL};
     for (unsigned from = 0; from < APPROVAL_STATES; from++) {
         enum approval_state found = APPROVAL_STATES;
-        OK(approval_state_named(approval_state_name(state_at(from)),
-                                &found));
+        OK(approval_state_named(approval_state_name(state_at(from)), &found));
         EQ_INT(found, from);
     }
     for (size_t i = 0; i < COUNT(bad); i++) {

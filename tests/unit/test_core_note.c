@@ -109,54 +109,54 @@ TEST(checkpoints_have_one_spelling)
         const char *text;
         enum note_check check;
     } cases[] = {
-        {note,                                                                  NOTE_GOOD         },
-        {HEAD "\n" OTHER SIGNATURE,                                             NOTE_GOOD         }, /* other signatures are passed over */
-        {HEAD "\n" SIGNATURE OTHER,                                             NOTE_GOOD         },
-        {HEAD "\n" OTHER,                                                       NOTE_UNKNOWN_KEY  },
-        {HEAD "\n" SIGNATURE SIGNATURE,                                         NOTE_GOOD         },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/log qEH6YAAA\n",                 NOTE_BAD_SIGNATURE},
+        {note,                                                                               NOTE_GOOD         },
+        {HEAD "\n" OTHER SIGNATURE,                                                          NOTE_GOOD         }, /* other signatures are passed over */
+        {HEAD "\n" SIGNATURE OTHER,                                                          NOTE_GOOD         },
+        {HEAD "\n" OTHER,                                                                    NOTE_UNKNOWN_KEY  },
+        {HEAD "\n" SIGNATURE SIGNATURE,                                                      NOTE_GOOD         },
+        {HEAD "\n\xe2\x80\x94 sandgate.example/log qEH6YAAA\n",                              NOTE_BAD_SIGNATURE},
         {HEAD "\n" SIGNATURE "\xe2\x80\x94 sandgate.example/log qEH6YAAA\n",
-         NOTE_BAD_SIGNATURE                                                                       },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/log qEH6YQAA\n",                 NOTE_UNKNOWN_KEY  },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/lo qEH6YAAA\n",                  NOTE_UNKNOWN_KEY  },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/log qEH6YA==\n",                 NOTE_MALFORMED    },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/log  qEH6YAAA\n",                NOTE_MALFORMED    },
-        {HEAD "\n- sandgate.example/log qEH6YAAA\n",                            NOTE_MALFORMED    },
-        {HEAD "\n\xe2\x80\x94 sandgate+log qEH6YAAA\n",                         NOTE_MALFORMED    },
-        {HEAD "\n\xe2\x80\x94 \xc3\xa4 qEH6YAAA\n",                             NOTE_MALFORMED    },
-        {"",                                                                    NOTE_MALFORMED    },
-        {HEAD,                                                                  NOTE_MALFORMED    },
-        {HEAD "\n",                                                             NOTE_MALFORMED    },
-        {HEAD SIGNATURE,                                                        NOTE_MALFORMED    },
-        {HEAD "\n\n" SIGNATURE,                                                 NOTE_MALFORMED    },
-        {HEAD "extension\n\n" SIGNATURE,                                        NOTE_MALFORMED    },
-        {HEAD "\n" SIGNATURE "\n",                                              NOTE_MALFORMED    },
-        {"\n" HEAD "\n" SIGNATURE,                                              NOTE_MALFORMED    },
+         NOTE_BAD_SIGNATURE                                                                                    },
+        {HEAD "\n\xe2\x80\x94 sandgate.example/log qEH6YQAA\n",                              NOTE_UNKNOWN_KEY  },
+        {HEAD "\n\xe2\x80\x94 sandgate.example/lo qEH6YAAA\n",                               NOTE_UNKNOWN_KEY  },
+        {HEAD "\n\xe2\x80\x94 sandgate.example/log qEH6YA==\n",                              NOTE_MALFORMED    },
+        {HEAD "\n\xe2\x80\x94 sandgate.example/log  qEH6YAAA\n",                             NOTE_MALFORMED    },
+        {HEAD "\n- sandgate.example/log qEH6YAAA\n",                                         NOTE_MALFORMED    },
+        {HEAD "\n\xe2\x80\x94 sandgate+log qEH6YAAA\n",                                      NOTE_MALFORMED    },
+        {HEAD "\n\xe2\x80\x94 \xc3\xa4 qEH6YAAA\n",                                          NOTE_MALFORMED    },
+        {"",                                                                                 NOTE_MALFORMED    },
+        {HEAD,                                                                               NOTE_MALFORMED    },
+        {HEAD "\n",                                                                          NOTE_MALFORMED    },
+        {HEAD SIGNATURE,                                                                     NOTE_MALFORMED    },
+        {HEAD "\n\n" SIGNATURE,                                                              NOTE_MALFORMED    },
+        {HEAD "extension\n\n" SIGNATURE,                                                     NOTE_MALFORMED    },
+        {HEAD "\n" SIGNATURE "\n",                                                           NOTE_MALFORMED    },
+        {"\n" HEAD "\n" SIGNATURE,                                                           NOTE_MALFORMED    },
         {"sandgate.example/"
          "log\n042\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED                   },
+         NOTE_MALFORMED                                                                                        },
         {"sandgate.example/"
          "log\n-1\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED                                                                    },
+         NOTE_MALFORMED                                                                                        },
         {"sandgate.example/"
          "log\n9223372036854775808\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl7"
          "1HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED     },
+         NOTE_MALFORMED                                                                                        },
         {"sandgate.example/"
          "log\n43\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_BAD_SIGNATURE                                                                           },
+         NOTE_BAD_SIGNATURE                                                                                    },
         {"sandgate.example/"
          "lag\n42\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_BAD_SIGNATURE                    },
+         NOTE_BAD_SIGNATURE                                                                                    },
         {"sandgate.example/"
          "log\n42\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7J=\n\n" SIGNATURE,
-         NOTE_MALFORMED            }, /* bits that no encoder writes */
+         NOTE_MALFORMED                                                                                        }, /* bits that no encoder writes */
         {"sandgate.example/"
          "log\r\n42\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED                                                 },
+         NOTE_MALFORMED                                                                                        },
         {"sandgate "
          "example\n42\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED                                                                           },
+         NOTE_MALFORMED                                                                                        },
     };
     start();
     for (size_t i = 0; i < COUNT(cases); i++) {

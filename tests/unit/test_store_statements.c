@@ -75,7 +75,7 @@ TEST(values_go_through_sqlite_unchanged)
     db_start(&db, SQL_PEOPLE, NOTHING);
     bool disabled = false;
     int64_t uid = 0;
-    OK(db_next(&db, SQL_PEOPLE, OUT(ROOM(name), O(&seen), O(&uid), O(&disabled))));
+    OK(db_next(&db, SQL_PEOPLE, OUT(ROOM(name), LENT(&seen), O(&uid), O(&disabled))));
     EQ_TEXT(name, "ines");
     EQ_INT(seen.size, 8);
     EQ_INT(uid, -1);
@@ -97,14 +97,14 @@ TEST(rows_that_do_not_fit_are_errors_not_cuts)
         db_run(&db, SQL_PERSON_PUT, IN(P("ines"), P("viewer"), P(5), P(false)), NULL),
         ERR_OK);
     EQ_INT(db_one(&db, SQL_PERSON, IN(P("ines")),
-                  OUT(ROOM(small), O(&any), O(&uid), O(&disabled))),
+                  OUT(ROOM(small), LENT(&any), O(&uid), O(&disabled))),
            ERR_INTERNAL);
     const unsigned char bytes[64] = {0};
     EQ_INT(db_run(&db, SQL_HEAD_SET,
                   IN(P(5), BLOB(bytes, 32), P(0), BLOB(bytes, 64), P(1)), NULL),
            ERR_OK);
     EQ_INT(db_one(&db, SQL_HEAD, NOTHING,
-                  OUT(O(&size), EXACT(wrong, 31), O(&boot), O(&any))),
+                  OUT(O(&size), EXACT(wrong, 31), O(&boot), LENT(&any))),
            ERR_INTERNAL);
     close_db();
 }

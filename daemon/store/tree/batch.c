@@ -69,7 +69,8 @@ static enum err write_item(struct db *db, const struct batch *batch, size_t at)
     struct item item;
     memcpy(&item, batch->items.data + at * sizeof(item), sizeof(item));
     const struct bytes leaf = {batch->leaves.data + item.offset, item.size};
-    return db_run(db, SQL_ENTRY_ADD, IN(P(batch->durable.size + at), P(leaf)), NULL);
+    return db_run(db, SQL_ENTRY_ADD,
+                  IN(P(batch->durable.size + at), BLOB(leaf.data, leaf.size)), NULL);
 }
 
 static enum err push_item(struct db *db, const struct batch *batch, size_t at,

@@ -28,7 +28,7 @@ static bool read_hash(struct db *db, int tile_level, uint64_t index,
     if (tile_level == 0) {
         struct bytes leaf;
         db_start(db, SQL_ENTRY, IN(P(index)));
-        bool found = db_next(db, SQL_ENTRY, OUT(O(&leaf)));
+        bool found = db_next(db, SQL_ENTRY, OUT(LENT(&leaf)));
         if (found)
             tlog_leaf(leaf.data, leaf.size, out);
         return db_end(db, SQL_ENTRY) == ERR_OK && found;
@@ -141,7 +141,7 @@ static enum err check_tile(struct db *db, uint64_t index, uint64_t *bad)
     uint64_t first = index * TILE_WIDTH, at = first, seq;
     bool same = read_tile(db, 0, index, tile);
     db_start(db, SQL_ENTRIES, IN(P(first), P(first + TILE_WIDTH)));
-    while (same && db_next(db, SQL_ENTRIES, OUT(O(&seq), O(&leaf)))) {
+    while (same && db_next(db, SQL_ENTRIES, OUT(O(&seq), LENT(&leaf)))) {
         tlog_leaf(leaf.data, leaf.size, hash);
         same = seq == at && memcmp(hash, tile + (at - first) * HASH, HASH) == 0;
         at += same;
