@@ -4,15 +4,13 @@
 #include "base/log.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
-bool credential_read(const char *name, const char *file,
+bool credential_read(const char *folder, const char *name, const char *file,
                      unsigned char key[static CREDENTIAL])
 {
     char path[4096], error[FILES_ERROR];
     own_buf text = BUF(256);
-    const char *folder = getenv("CREDENTIALS_DIRECTORY");
     (void)text_format(path, sizeof(path), "%s/%s", folder ? folder : "", name);
     if (!folder || access(path, R_OK) != 0)
         (void)text_copy(path, sizeof(path), file);

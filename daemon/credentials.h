@@ -9,8 +9,9 @@
 
 enum { CREDENTIAL = 32 };
 
-/* False: the log says what is wrong and what to do. The caller wipes `key`. */
-bool credential_read(const char *name, const char *file,
+/* `folder`: where systemd puts credentials, or NULL.  False: the log says what is wrong
+ * and what to do. The caller wipes `key`. */
+bool credential_read(const char *folder, const char *name, const char *file,
                      unsigned char key[static CREDENTIAL]);
 
 #endif

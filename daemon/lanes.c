@@ -24,6 +24,7 @@ static struct {
     struct front *fronts[WORKERS_MAX];
     int agents_fd, metrics_fd, admin_fd;
     const char *admin_socket;
+    uint64_t turns[WORKERS_MAX];
 } lanes = {.agents_fd = -1, .metrics_fd = -1, .admin_fd = -1};
 
 static int start_listening(const struct config *config)
@@ -160,14 +161,38 @@ static size_t everywhere(void (*what)(struct task *task))
     return open;
 }
 
-void lanes_drain(void)
+static size_t on_their_way(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < world.worker_count; i++)
+        count += upstream_in_flight(world.workers[i].upstream);
+    return count;
+}
+
+bool lanes_drain(void)
 {
     int64_t until = clock_mono_ms() + DRAIN_MS;
     log_info("stop", "draining");
     drain_start();
     (void)everywhere(quiesce);
-    while (everywhere(count_open) > 0 && clock_mono_ms() < until)
+    while (everywhere(count_open) > 0) {
+        if (clock_mono_ms() >= until) {
+            log_error("stop", "calls still on their way to E2B: %zu", on_their_way());
+            return false;
+        }
         (void)usleep(TURN_MS * 1000);
+    }
+    return true;
+}
+
+void lanes_watch(void)
+{
+    for (size_t i = 0; i < world.worker_count; i++) {
+        uint64_t turns = loop_turns(world.workers[i].loop);
+        if (turns == lanes.turns[i])
+            log_error("watch", "loop %zu stands still", i);
+        lanes.turns[i] = turns;
+    }
 }
 
 void lanes_stop(void)

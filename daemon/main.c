@@ -10,6 +10,8 @@
 #include "lanes.h"
 #include "serve/policies.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EXIT_CONFIG = 65, EXIT_IO = 74, SPARE_FDS = 1000 };
+enum {
+    EXIT_CONFIG = 65,
+    EXIT_IO = 74,
+    EXIT_LATE = 75,
+    SPARE_FDS = 1000,
+    WATCH_MS = 10000
+};
 
 static struct {
     struct config config;
@@ -73,8 +81,9 @@ static int start_store(void)
     char error[STORE_ERROR] = "";
     int code = EXIT_CONFIG;
     const struct config *config = &gateway.config;
-    bool ok = credential_read("master-key", config->master_key, master)
-              && credential_read("audit-key", config->audit_key, seed);
+    const char *folder = secure_getenv("CREDENTIALS_DIRECTORY");
+    bool ok = credential_read(folder, "master-key", config->master_key, master)
+              && credential_read(folder, "audit-key", config->audit_key, seed);
     if (ok) {
         const struct store_config store = {.folder = config->data,
                                            .state_file = config->state_file,
@@ -143,21 +152,26 @@ static int start_policy(void)
 
 /* ---- signals ---- */
 
-static void block_signals(void)
+static void signals_start(void)
 {
     sigset_t set;
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGTERM);
     (void)sigaddset(&set, SIGINT);
     (void)sigaddset(&set, SIGHUP);
-    must(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+    must(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
     must((gateway.signals = signalfd(-1, &set, SFD_CLOEXEC)) >= 0);
 }
 
 static void serve_until_stopped(void)
 {
     struct signalfd_siginfo got;
+    struct pollfd signal = {.fd = gateway.signals, .events = POLLIN};
     for (;;) {
+        if (poll(&signal, 1, WATCH_MS) == 0)
+            lanes_watch();
+        if (!(signal.revents & POLLIN))
+            continue;
         ssize_t size = read(gateway.signals, &got, sizeof(got));
         if (size != (ssize_t)sizeof(got))
             continue;
@@ -180,7 +194,10 @@ static int run(void)
         return code;
     }
     serve_until_stopped();
-    lanes_drain();
+    if (!lanes_drain()) { /* what hangs cannot be freed; its outcome is unknown */
+        store_stop();
+        _exit(EXIT_LATE);
+    }
     lanes_stop();
     store_stop();
     lanes_free();
@@ -245,6 +262,6 @@ int main(int argc, char **argv)
         return EXIT_CONFIG;
     if (only_check)
         return check();
-    block_signals();
+    signals_start();
     return run();
 }

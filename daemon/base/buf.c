@@ -93,13 +93,3 @@ bool buf_printf(struct buf *buf, const char *format, ...)
     va_end(again);
     return !buf->failed;
 }
-
-void buf_drop(struct buf *buf, size_t size)
-{
-    must(size <= buf->size);
-    if (size == 0)
-        return;
-    memmove(buf->data, buf->data + size, buf->size - size);
-    buf->size -= size;
-    buf->data[buf->size] = '\0';
-}

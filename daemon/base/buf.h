@@ -28,6 +28,5 @@ bool buf_text(struct buf *buf, const char *text);
 bool buf_char(struct buf *buf, char c);
 bool buf_printf(struct buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void buf_drop(struct buf *buf, size_t size); /* removes the first `size` bytes */
 
 #endif

@@ -46,7 +46,6 @@ void inbox_send(struct inbox *inbox, struct link *message)
     bool was_empty = inbox->first == NULL;
     *inbox->last = message;
     inbox->last = &message->next;
-    inbox->size++;
     if (was_empty) /* under the lock: the receiver may destroy the inbox after it */
         ring(inbox);
     (void)pthread_mutex_unlock(&inbox->lock);
@@ -65,7 +64,6 @@ static struct link *take_locked(struct inbox *inbox)
     struct link *all = inbox->first;
     inbox->first = NULL;
     inbox->last = &inbox->first;
-    inbox->size = 0;
     return all;
 }
 
@@ -101,12 +99,4 @@ struct link *inbox_wait(struct inbox *inbox, int timeout_ms)
     struct link *all = take_locked(inbox);
     (void)pthread_mutex_unlock(&inbox->lock);
     return all;
-}
-
-size_t inbox_size(struct inbox *inbox)
-{
-    (void)pthread_mutex_lock(&inbox->lock);
-    size_t size = inbox->size;
-    (void)pthread_mutex_unlock(&inbox->lock);
-    return size;
 }

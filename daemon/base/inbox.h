@@ -18,7 +18,6 @@ struct inbox {
     pthread_mutex_t lock;
     pthread_cond_t filled;
     struct link *first, **last;
-    size_t size;
     int fd; /* eventfd, or -1 */
     bool closed;
 };
@@ -36,7 +35,5 @@ struct link *inbox_take(struct inbox *inbox);
 /* The same, but sleeps until there is something, `timeout_ms` passed (-1: never) or
  * the inbox is closed. */
 struct link *inbox_wait(struct inbox *inbox, int timeout_ms);
-
-size_t inbox_size(struct inbox *inbox);
 
 #endif

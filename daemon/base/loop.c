@@ -9,11 +9,15 @@
 
 enum { BATCH = 128, HEAP_FIRST = 64 };
 
+struct slot {
+    struct timer *timer;
+};
+
 struct loop {
     int epoll;
     struct inbox posted;
     struct watch posted_watch;
-    struct timer **heap;
+    struct slot *heap;
     size_t timers, heap_room;
     struct epoll_event batch[BATCH];
     int batch_size, batch_at;
@@ -27,15 +31,15 @@ struct loop {
 
 static void heap_put(struct loop *loop, size_t at, struct timer *timer)
 {
-    loop->heap[at] = timer;
+    loop->heap[at].timer = timer;
     timer->slot = at + 1;
 }
 
 static void sift_up(struct loop *loop, size_t at)
 {
-    struct timer *timer = loop->heap[at];
-    while (at > 0 && loop->heap[(at - 1) / 2]->due_ms > timer->due_ms) {
-        heap_put(loop, at, loop->heap[(at - 1) / 2]);
+    struct timer *timer = loop->heap[at].timer;
+    while (at > 0 && loop->heap[(at - 1) / 2].timer->due_ms > timer->due_ms) {
+        heap_put(loop, at, loop->heap[(at - 1) / 2].timer);
         at = (at - 1) / 2;
     }
     heap_put(loop, at, timer);
@@ -43,17 +47,17 @@ static void sift_up(struct loop *loop, size_t at)
 
 static void sift_down(struct loop *loop, size_t at)
 {
-    struct timer *timer = loop->heap[at];
+    struct timer *timer = loop->heap[at].timer;
     for (;;) {
         size_t child = 2 * at + 1;
         if (child >= loop->timers)
             break;
         if (child + 1 < loop->timers
-            && loop->heap[child + 1]->due_ms < loop->heap[child]->due_ms)
+            && loop->heap[child + 1].timer->due_ms < loop->heap[child].timer->due_ms)
             child++;
-        if (loop->heap[child]->due_ms >= timer->due_ms)
+        if (loop->heap[child].timer->due_ms >= timer->due_ms)
             break;
-        heap_put(loop, at, loop->heap[child]);
+        heap_put(loop, at, loop->heap[child].timer);
         at = child;
     }
     heap_put(loop, at, timer);
@@ -65,7 +69,7 @@ void timer_clear(struct loop *loop, struct timer *timer)
         return;
     size_t at = timer->slot - 1;
     timer->slot = 0;
-    struct timer *last = loop->heap[--loop->timers];
+    struct timer *last = loop->heap[--loop->timers].timer;
     if (last == timer)
         return;
     heap_put(loop, at, last);
@@ -89,8 +93,8 @@ void timer_set(struct loop *loop, struct timer *timer, int64_t due_ms)
 static void fire_timers(struct loop *loop)
 {
     int64_t now = clock_mono_ms();
-    while (loop->timers && loop->heap[0]->due_ms <= now) {
-        struct timer *timer = loop->heap[0];
+    while (loop->timers && loop->heap[0].timer->due_ms <= now) {
+        struct timer *timer = loop->heap[0].timer;
         timer_clear(loop, timer);
         timer->fire(timer);
     }
@@ -175,7 +179,7 @@ static int sleep_ms(const struct loop *loop, int bearable)
 {
     if (!loop->timers)
         return bearable;
-    int64_t left = loop->heap[0]->due_ms - clock_mono_ms();
+    int64_t left = loop->heap[0].timer->due_ms - clock_mono_ms();
     int until_timer = left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
     return bearable < 0 || until_timer < bearable ? until_timer : bearable;
 }

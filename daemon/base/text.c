@@ -90,8 +90,8 @@ bool text_base64(struct buf *out, const void *bytes, size_t size)
         group |= left > 2 ? (uint32_t)in[i + 2] : 0;
         const char quad[4] = {base64_digits[group >> 18],
                               base64_digits[group >> 12 & 63],
-                              left > 1 ? base64_digits[group >> 6 & 63] : '=',
-                              left > 2 ? base64_digits[group & 63] : '='};
+                              (char)(left > 1 ? base64_digits[group >> 6 & 63] : '='),
+                              (char)(left > 2 ? base64_digits[group & 63] : '=')};
         buf_add(out, quad, 4);
     }
     return !out->failed;

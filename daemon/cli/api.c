@@ -36,42 +36,51 @@ int api_place(struct call *call)
 
 /* ---- failures in words ---- */
 
-static const struct {
+struct outcome {
     enum err err;
     int code;
-    const char *next;
-} outcomes[] = {
-    {ERR_NOT_FOUND,            NOT_FOUND, NULL                                     },
-    {ERR_FORBIDDEN,            NO_RIGHTS, "who may do what: sandgate people ls"    },
-    {ERR_BAD_KEY,              NO_RIGHTS, NULL                                     },
-    {ERR_BAD_FIELD,            USAGE,     NULL                                     },
-    {ERR_CONFLICT,             FAILED,    NULL                                     },
-    {ERR_APPROVAL_MOVED,       FAILED,    "look again: sandgate approvals show"    },
-    {ERR_BAD_POLICY,           INVALID,   "look closer: sandgate policy check DIR" },
-    {ERR_UPSTREAM_KEY,         FAILED,    "is it E2B's key, and --url its address?"},
-    {ERR_STORE,                TRY_AGAIN, "is the disk full? see the daemon's log" },
-    {ERR_OVERLOADED,           TRY_AGAIN, NULL                                     },
-    {ERR_SHUTTING_DOWN,        TRY_AGAIN, NULL                                     },
-    {ERR_UPSTREAM_UNREACHABLE, TRY_AGAIN, NULL                                     },
-    {ERR_UPSTREAM_TIMEOUT,     TRY_AGAIN, NULL                                     },
+    bool named;       /* the command's first argument is what it is about */
+    const char *next; /* what to do; behind a blank at its end comes the argument */
 };
+
+static const struct outcome outcomes[] = {
+    {ERR_NOT_FOUND,            NOT_FOUND, true,  NULL                                     },
+    {ERR_FORBIDDEN,            NO_RIGHTS, false, "who may do what: sandgate people ls"    },
+    {ERR_BAD_KEY,              NO_RIGHTS, false, NULL                                     },
+    {ERR_BAD_FIELD,            USAGE,     false, NULL                                     },
+    {ERR_APPROVAL_MOVED,       FAILED,    true,  "look again: sandgate approvals show "   },
+    {ERR_BAD_POLICY,           INVALID,   false, "look closer: sandgate policy check DIR" },
+    {ERR_UPSTREAM_KEY,         FAILED,    false, "is it E2B's key, and --url its address?"},
+    {ERR_STORE,                TRY_AGAIN, false, "is the disk full? see the daemon's log" },
+    {ERR_OVERLOADED,           TRY_AGAIN, false, NULL                                     },
+    {ERR_SHUTTING_DOWN,        TRY_AGAIN, false, NULL                                     },
+    {ERR_UPSTREAM_UNREACHABLE, TRY_AGAIN, false, NULL                                     },
+    {ERR_UPSTREAM_TIMEOUT,     TRY_AGAIN, false, NULL                                     },
+};
+
+static const struct outcome *outcome_of(const struct answer *answer)
+{
+    static const struct outcome other = {.code = FAILED};
+    enum err err = err_named(path_text(answer->root, "error_code"));
+    for (size_t i = 0; i < COUNT(outcomes); i++)
+        if (outcomes[i].err == err)
+            return &outcomes[i];
+    return &other;
+}
 
 static int told_by_daemon(struct call *call, const struct answer *answer)
 {
     const char *message = path_text(answer->root, "message");
-    enum err err = err_named(path_text(answer->root, "error_code"));
+    const char *about = call->arg_count ? safe(call, call->args[0]) : "";
+    const struct outcome *outcome = outcome_of(answer);
+    bool named = outcome->named && *about;
     if (!*message)
         return fail(call, FAILED, "the daemon answered %d", answer->status);
-    for (size_t i = 0; i < COUNT(outcomes); i++)
-        if (outcomes[i].err == err) {
-            (void)fail(call, outcomes[i].code, "%s", safe(call, message));
-            if (outcomes[i].next)
-                hint(call, "%s%s%s", outcomes[i].next,
-                     err == ERR_APPROVAL_MOVED && call->arg_count ? " " : "",
-                     err == ERR_APPROVAL_MOVED && call->arg_count ? call->args[0] : "");
-            return outcomes[i].code;
-        }
-    return fail(call, FAILED, "%s", safe(call, message));
+    (void)fail(call, outcome->code, "%s%s%s", named ? about : "", named ? ": " : "",
+               safe(call, message));
+    if (outcome->next)
+        hint(call, "%s%s", outcome->next, text_ends(outcome->next, " ") ? about : "");
+    return outcome->code;
 }
 
 static int unreachable(struct call *call, const char *why)

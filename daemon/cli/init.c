@@ -152,6 +152,14 @@ static void put_result_json(struct call *call, const struct plan *plan)
     buf_wipe(&line);
 }
 
+/* What is typed from now on begins so. */
+static const char *command_line(struct call *call, const struct plan *plan)
+{
+    return plan->dir || flag_on(call, "config")
+               ? words(call, "sandgate --config %s", plan->where.file)
+               : "sandgate";
+}
+
 static void put_result(struct call *call, const struct plan *plan)
 {
     if (flag_on(call, "json")) {
@@ -161,8 +169,8 @@ static void put_result(struct call *call, const struct plan *plan)
     if (!plan->fresh.size) {
         say(call,
             "\nEverything is there. A key is shown only when it is made; for "
-            "another one:\n  sandgate agent key add %s --environment %s",
-            plan->agent, plan->environment);
+            "another one:\n  %s agent key add %s --environment %s",
+            command_line(call, plan), plan->agent, plan->environment);
         return;
     }
     say(call,
@@ -173,8 +181,7 @@ static void put_result(struct call *call, const struct plan *plan)
     put(call, "export E2B_API_URL=%s\nexport E2B_API_KEY=%s\n", agents_url(call, plan),
         plan->fresh.data);
     (void)fflush(call->out);
-    say(call, "\nNext: sandgate%s%s approvals watch", plan->dir ? " --config " : "",
-        plan->dir ? plan->where.file : "");
+    say(call, "\nNext: %s approvals watch", command_line(call, plan));
 }
 
 static int not_running(struct call *call, const struct plan *plan)

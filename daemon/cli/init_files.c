@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 enum {
+    PATH = 4096,
     KEY_BYTES = 32,
     CONFIG_CAP = 16 << 10,
     POLICY_CAP = 256 << 10,
@@ -198,6 +199,15 @@ static int write_starter(struct call *call, const struct plan *plan, const char 
                              MODE_READ);
 }
 
+static bool has_folder_of(const struct plan *plan, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH];
+    return !slash
+           || (text_format(folder, sizeof(folder), "%.*s/", (int)(slash - path), path)
+               && is_there(plan, folder));
+}
+
 static int make_data(struct call *call, const struct plan *plan, const char *path)
 {
     int code = make_folder_of(call, plan, path);
@@ -212,13 +222,17 @@ static const struct {
     bool (*present)(const struct plan *plan, const char *path);
     int (*make)(struct call *call, const struct plan *plan, const char *path);
 } parts[] = {
-    {"configuration",               offsetof(struct settings, file),       is_there,   write_config },
-    {"key that seals the E2B keys", offsetof(struct settings, master_key), has_key,
-     write_key                                                                                      },
-    {"key that signs the log",      offsetof(struct settings, audit_key),  has_key,
-     write_key                                                                                      },
-    {"starter policy",              offsetof(struct settings, policy),     has_policy, write_starter},
-    {"folder of the database",      offsetof(struct settings, data),       is_there,   make_data    }
+#define PART(what, member, present, make)                      \
+    {                                                          \
+        what, offsetof(struct settings, member), present, make \
+    }
+    PART("configuration", file, is_there, write_config),
+    PART("key that seals the E2B keys", master_key, has_key, write_key),
+    PART("key that signs the log", audit_key, has_key, write_key),
+    PART("starter policy", policy, has_policy, write_starter),
+    PART("folder of the database", data, is_there, make_data),
+    PART("folder of the socket", socket, has_folder_of, make_folder_of),
+#undef PART
 };
 
 int init_files(struct call *call, struct plan *plan)

@@ -115,14 +115,15 @@ static const struct {
     bool (*present)(const struct plan *plan, const struct node *row);
     int (*make)(struct call *call, struct plan *plan);
 } rows[] = {
-    {"environment",  "/api/v1/environments", "environments",
-     offsetof(struct plan,                                                         environment), is_environment, make_environment},
-    {"agent",        "/api/v1/agents",       "agents",       offsetof(struct plan, agent),       is_agent,
-     make_agent                                                                                                                  },
-    {"agent's key",  "/api/v1/keys",         "keys",         offsetof(struct plan, agent),       is_key,
-     make_key                                                                                                                    },
-    {"first person", "/api/v1/people",       "people",       offsetof(struct plan, admin),
-     is_person,                                                                                                  make_person     }
+#define ROW(what, list, member, present, make)                                    \
+    {                                                                             \
+        what, "/api/v1/" list, list, offsetof(struct plan, member), present, make \
+    }
+    ROW("environment", "environments", environment, is_environment, make_environment),
+    ROW("agent", "agents", agent, is_agent, make_agent),
+    ROW("agent's key", "keys", agent, is_key, make_key),
+    ROW("first person", "people", admin, is_person, make_person),
+#undef ROW
 };
 
 static int find(struct call *call, const struct plan *plan, size_t i, bool *there)

@@ -5,18 +5,19 @@
 
 #include <stdbool.h>
 
-enum approval_state { /* the open ones first */
-                      APPROVAL_PENDING,
-                      APPROVAL_APPROVED,
-                      APPROVAL_EXECUTING,
-                      APPROVAL_EXECUTED,
-                      APPROVAL_FAILED,
-                      APPROVAL_UNKNOWN,
-                      APPROVAL_DECLINED,
-                      APPROVAL_EXPIRED,
-                      APPROVAL_CANCELLED,
-                      APPROVAL_SUPERSEDED,
-                      APPROVAL_STATES
+/* The open ones first. */
+enum approval_state {
+    APPROVAL_PENDING,
+    APPROVAL_APPROVED,
+    APPROVAL_EXECUTING,
+    APPROVAL_EXECUTED,
+    APPROVAL_FAILED,
+    APPROVAL_UNKNOWN,
+    APPROVAL_DECLINED,
+    APPROVAL_EXPIRED,
+    APPROVAL_CANCELLED,
+    APPROVAL_SUPERSEDED,
+    APPROVAL_STATES
 };
 
 enum approval_event {

@@ -9,7 +9,7 @@
 /* Largest integer that every JSON implementation keeps: RFC 8259, section 6. */
 #define INT_MOST 9007199254740991LL
 
-enum { NUMBER_MAX = DOC_REAL_TEXT, POWER_MOST = 100000, VALUES_MAX = 1 << 18 };
+enum { NUMBER_MAX = DOC_REAL_TEXT, POWER_MOST = 100000, VALUES_MAX = 1 << 17 };
 
 /* ---- numbers ---- */
 

@@ -45,7 +45,7 @@ void keys_id(const char *prefix, int64_t wall_ms, char out[static ID_TEXT])
 {
     size_t start = strlen(prefix);
     must(start + ID_SIZE < ID_TEXT);
-    memcpy(out, prefix, start);
+    (void)text_copy(out, ID_TEXT, prefix); /* fits */
     char *digits = out + start;
     uint64_t time = wall_ms > 0 ? (uint64_t)wall_ms : 0;
     for (int i = ID_TIME - 1; i >= 0; i--, time /= 36)
@@ -115,7 +115,7 @@ void keys_hash_text(const unsigned char key[static 32], const void *bytes, size_
 {
     unsigned char hash[KEY_HASH];
     keys_hash(key, bytes, size, hash);
-    memcpy(out, "h1:", 3);
+    (void)text_copy(out, 32, "h1:"); /* fits */
     (void)sodium_bin2base64(out + 3, 32 - 3, hash, HASH_SHOWN,
                             sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }

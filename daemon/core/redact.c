@@ -109,6 +109,7 @@ static void show_scalar(struct showing *showing, const char *name,
         return;
     }
     doc_write_scalar(&json, node);
+    showing->w->out->failed |= json.failed;
     if (has_room(showing, 1))
         write_raw(showing->w, name, json.data);
 }

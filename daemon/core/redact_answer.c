@@ -155,7 +155,8 @@ static const char *found_list(const struct stripping *stripping)
         if (stripping->found[i])
             buf_printf(&text, "%s%s", text.size ? "," : "",
                        stripping->operation->credential_paths[i]);
-    return arena_text(stripping->arena, text.size ? text.data : "");
+    return text.failed ? NULL
+                       : arena_text(stripping->arena, text.size ? text.data : "");
 }
 
 enum err redact_response(const struct operation *operation, const char *body,
@@ -212,5 +213,5 @@ const char *redact_created(const struct operation *operation, const char *body,
     own_doc *doc = doc_parse(body, size, DEPTH_MAX, true, &error);
     if (doc)
         collect(doc_root(doc), operation->creates, &ids);
-    return ids.size ? arena_text(arena, ids.data) : NULL;
+    return ids.size && !ids.failed ? arena_text(arena, ids.data) : NULL;
 }

@@ -34,14 +34,8 @@ enum err forward(struct exchange *x, struct db *db)
     (void)db;
     x->target = x->identity->target;
     x->outcome = RUN_NOT_SENT;
-    const struct sealed_call call = {
-        .method = x->canon.route->method,
-        .path = x->canon.path,
-        .query = x->canon.query,
-        .body = x->canon.body,
-        .body_size = x->canon.body_size,
-        .headers = headers_pack(x, x->canon.forward, x->canon.forward_count)};
-    if (!call.headers)
+    struct sealed_call call;
+    if (!call_of(x, &call))
         return ERR_TOO_LARGE;
     return transfer_begin(x, &call, x->facts.effect == EFFECT_READ);
 }

@@ -82,14 +82,8 @@ static enum err hold_new(struct exchange *x, struct db *db, int64_t now_ms)
     char id[ID_TEXT];
     struct record record = {0};
     draw_up(x, id, now_ms);
-    const struct sealed_call call = {
-        .method = x->canon.route->method,
-        .path = x->canon.path,
-        .query = x->canon.query,
-        .body = x->canon.body,
-        .body_size = x->canon.body_size,
-        .headers = headers_pack(x, x->canon.forward, x->canon.forward_count)};
-    if (!x->approval.id || !call.headers)
+    struct sealed_call call;
+    if (!x->approval.id || !call_of(x, &call))
         return ERR_TOO_LARGE;
     if (record_hold(x, db, &record))
         return ERR_STORE;

@@ -111,10 +111,12 @@ struct exchange *exchange_blank(struct worker *worker, const struct step *path);
 void record_fill(const struct exchange *x, struct record *record);
 enum err record_add(struct exchange *x, struct db *db, struct record *record);
 
-/* ---- transfers.c: E2B's side, shared by agents' requests and approved runs; when it is
- * over, outcome, err and the redacted answer are set ---- */
+/* ---- transfers.c: E2B's side, shared by agents' requests and approved runs; when it
+ * is over, outcome, err and the redacted answer are set ---- */
 enum err transfer_begin(struct exchange *x, const struct sealed_call *call, bool read);
 void record_outcome(const struct exchange *x, struct record *record);
+/* The canonical form as what will be sent. False: it does not fit. */
+bool call_of(struct exchange *x, struct sealed_call *call);
 const char *headers_pack(struct exchange *x, const struct header *headers,
                          size_t count);
 

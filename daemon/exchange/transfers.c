@@ -44,6 +44,19 @@ static size_t headers_unpack(struct exchange *x, const char *text,
     return headers ? count : 0;
 }
 
+bool call_of(struct exchange *x, struct sealed_call *call)
+{
+    const struct canon *canon = &x->canon;
+    *call = (struct sealed_call){
+        .method = canon->route->method,
+        .path = canon->path,
+        .query = canon->query,
+        .body = canon->body,
+        .body_size = canon->body_size,
+        .headers = headers_pack(x, canon->forward, canon->forward_count)};
+    return call->headers != NULL;
+}
+
 /* ---- judging the answer ---- */
 
 /* Half a JSON document is no answer. Empty and non-JSON bodies are E2B's business. */
@@ -170,9 +183,8 @@ void record_outcome(const struct exchange *x, struct record *record)
     record->result.us = x->transfer.took_us;
     record->result.stripped = x->stripped && *x->stripped ? x->stripped : NULL;
     if (x->created && *x->created) {
-        record->result.created_kind = target_kind_name(
-            x->canon.operation->target == TARGET_NONE ? TARGET_NONE
-                                                      : x->canon.operation->target);
+        record->result.created_kind =
+            target_kind_name(x->canon.operation->creates_kind);
         record->result.created_id = x->created;
     }
     if (x->err)

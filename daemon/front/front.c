@@ -92,14 +92,6 @@ void front_quiesce(struct front *front)
             (void)shutdown(client->watch.fd, SHUT_RD);
 }
 
-size_t front_connections(const struct front *front)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < front->gate_count; i++)
-        count += front->gates[i].clients;
-    return count;
-}
-
 void front_free(struct front *front)
 {
     if (!front)

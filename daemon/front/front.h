@@ -34,7 +34,6 @@ struct front *front_new(struct worker *worker, const struct front_config *config
 
 /* Accepts nothing new; connections close after their current answer. */
 void front_quiesce(struct front *front);
-size_t front_connections(const struct front *front);
 
 /* Every exchange must have been answered. */
 void front_free(struct front *front);

@@ -198,12 +198,12 @@ static const char *unescape(struct arena *arena, const char *text, size_t size)
 {
     char *out = arena_alloc(arena, size + 1), *to = out;
     for (size_t i = 0; out && i < size; i++) {
-        bool escaped = text[i] == '%' && i + 2 < size && hex_value(text[i + 1]) >= 0
-                       && hex_value(text[i + 2]) >= 0;
-        *to++ = (char)(escaped ? hex_value(text[i + 1]) << 4 | hex_value(text[i + 2])
-                       : text[i] == '+' ? ' '
-                                        : text[i]);
-        i += escaped ? 2 : 0;
+        bool escape = text[i] == '%' && i + 2 < size;
+        int high = escape ? hex_value(text[i + 1]) : -1;
+        int low = high >= 0 ? hex_value(text[i + 2]) : -1;
+        char plain = text[i] == '+' ? ' ' : text[i];
+        *to++ = low >= 0 ? (char)(16 * high + low) : plain;
+        i += low >= 0 ? 2 : 0;
     }
     return out;
 }

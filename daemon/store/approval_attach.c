@@ -101,7 +101,7 @@ static bool same_call(const struct approval *approval, const struct attach_query
 enum err approvals_attach(struct db *db, const struct attach_query *query,
                           struct arena *arena, enum attach *how, struct approval *found)
 {
-    struct candidate one;
+    struct candidate one = {.id = ""};
     struct approval approval = {0};
     enum attach met = ATTACH_NEW;
     bool keyed = query->idempotency_key && *query->idempotency_key;

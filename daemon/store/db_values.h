@@ -31,7 +31,6 @@ struct param param_int(int64_t number);
 struct param param_unsigned(uint64_t number); /* past 63 bits: the largest there is */
 struct param param_text(const char *text);    /* NULL: SQL's NULL */
 struct param param_bytes(struct bytes bytes);
-
 #define BLOB(data, size) param_bytes((struct bytes){(data), (size)})
 #define IN(...)                                           \
     ((struct params){(const struct param[]){__VA_ARGS__}, \
@@ -54,10 +53,8 @@ struct columns {
     size_t count;
 };
 
-struct column column_int64(int64_t *out);
-struct column column_uint64(uint64_t *out);
-struct column column_int(int *out);
-struct column column_bool(bool *out);
+struct column column_int64(int64_t *out), column_uint64(uint64_t *out);
+struct column column_int(int *out), column_bool(bool *out);
 
 #define LENT(bytes) ((struct column){AS_LENT, (bytes), 0, NULL})
 #define ROOM(array) ((struct column){AS_ROOM, (array), sizeof(array), NULL})
@@ -67,9 +64,7 @@ struct column column_bool(bool *out);
     ((struct columns){(const struct column[]){__VA_ARGS__}, \
                       COUNT(((const struct column[]){__VA_ARGS__}))})
 
-/* ---- by C type ---- */
-
-#ifdef __cppcheck__ /* which stumbles over _Generic */
+#ifndef __GNUC__ /* cppcheck, which stumbles over _Generic */
 #define P(value) param_of(value)
 #define O(out) column_of(out)
 #else

@@ -4,7 +4,6 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "core/canon.h"
-#include "core/facts.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -17,7 +17,7 @@ TEST(the_daemons_errors_become_exit_codes_with_its_words)
         const char *says;
     } cases[] = {
         {{"GET ", 404, ERROR(404, "not_found", "no such thing")},
-         NOT_FOUND,                                                                    "no such thing"                },
+         NOT_FOUND,                                                                    "apr_1: no such thing"         },
         {{"GET ", 403, ERROR(403, "forbidden", "you may not")},
          NO_RIGHTS,                                                                    "you may not"                  },
         {{"GET ", 400, ERROR(400, "bad_field", "limit is a number")},

@@ -220,7 +220,7 @@ TEST(what_the_daemon_has_is_not_made_again)
     EQ_INT(init_with(full, "", "").code, DONE);
     EQ_INT((int64_t)asked_count("POST "), 0);
     EQ_TEXT(ran.out, "");
-    HAS_TEXT(ran.talk, "sandgate agent key add demo --environment production");
+    HAS_TEXT(ran.talk, "sandgate.json agent key add demo --environment production");
 }
 
 TEST(a_key_that_was_made_is_shown_even_if_the_rest_fails)

@@ -434,6 +434,10 @@ static void with_note(const struct buf *note, enum audit_verdict verdict,
     VERIFY(verdict, part);
 }
 
+#define DASH "\xe2\x80\x94 "
+#define LOG "sandgate.example/log"
+#define LAG "sandgate.example/lag"
+
 TEST(changed_checkpoints_are_found)
 {
     static const struct {
@@ -441,17 +445,14 @@ TEST(changed_checkpoints_are_found)
         enum audit_verdict verdict;
         const char *part;
     } cases[] = {
-        {"\n256\n",                           "\n0256\n",                          AUDIT_TAMPERED, "no gateway writes"    },
-        {"\n256\n",                           "\n257\n",                           AUDIT_TAMPERED, "the signature"        },
-        {"\n256\n",                           "\r\n256\n",                         AUDIT_TAMPERED, "no gateway writes"    },
-        {"\n256\n",                           "\n256\nextension\n",                AUDIT_TAMPERED, "no gateway writes"    },
-        {"\n\n",                              "\n\n\n",                            AUDIT_TAMPERED, "no gateway writes"    },
-        {"sandgate.example/log\n",            "sandgate.example/lag\n",            AUDIT_TAMPERED,
-         "the signature"                                                                                                  },
-        {"\xe2\x80\x94 sandgate.example/log", "\xe2\x80\x94 sandgate.example/lag",
-         AUDIT_UNVERIFIABLE,                                                                       "your key did not sign"},
-        {"\xe2\x80\x94 sandgate.example/log", "- sandgate.example/log",            AUDIT_TAMPERED,
-         "no gateway writes"                                                                                              },
+        {"\n256\n", "\n0256\n",           AUDIT_TAMPERED,     "no gateway writes"    },
+        {"\n256\n", "\n257\n",            AUDIT_TAMPERED,     "the signature"        },
+        {"\n256\n", "\r\n256\n",          AUDIT_TAMPERED,     "no gateway writes"    },
+        {"\n256\n", "\n256\nextension\n", AUDIT_TAMPERED,     "no gateway writes"    },
+        {"\n\n",    "\n\n\n",             AUDIT_TAMPERED,     "no gateway writes"    },
+        {LOG "\n",  LAG "\n",             AUDIT_TAMPERED,     "the signature"        },
+        {DASH LOG,  DASH LAG,             AUDIT_UNVERIFIABLE, "your key did not sign"},
+        {DASH LOG,  "- " LOG,             AUDIT_TAMPERED,     "no gateway writes"    },
     };
     start();
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -680,7 +681,7 @@ TEST(a_range_shows_when_its_ends_are_missing)
 {
     static const char *const kinds[] = {"{\"sandgate_subtree\"", "{\"sandgate_tile\"",
                                         "{\"sandgate_checkpoint\""};
-    own_buf out = BUF(4 << 20), wide = BUF(4 << 20), header = BUF(1000);
+    own_buf out = BUF(4 << 20), header = BUF(1000);
     const struct rig_range range = {70, 500, NEWEST, false};
     start();
     export_of(&rig, range, &out);

@@ -103,69 +103,82 @@ static enum note_check open_note(const char *text, size_t size)
     return checkpoint_open(text, size, name, public_key, &read);
 }
 
+#define LINE(name, data) "\xe2\x80\x94 " name " " data "\n"
+#define SIGNED(origin, size, root) origin "\n" size "\n" root "\n\n" SIGNATURE
+#define ORIGIN "sandgate.example/log"
+#define ROOT "SBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I="
+
 TEST(checkpoints_have_one_spelling)
+{
+    static const char *const malformed[] = {
+        "",
+        HEAD,
+        HEAD "\n",
+        HEAD SIGNATURE,
+        HEAD "\n\n" SIGNATURE,
+        HEAD "extension\n\n" SIGNATURE,
+        HEAD "\n" SIGNATURE "\n",
+        "\n" HEAD "\n" SIGNATURE,
+        SIGNED(ORIGIN, "042", ROOT),
+        SIGNED(ORIGIN, "-1", ROOT),
+        SIGNED(ORIGIN, " 42", ROOT),
+        SIGNED(ORIGIN, "", ROOT),
+        SIGNED(ORIGIN, "9223372036854775808", ROOT),
+        SIGNED(ORIGIN, "42",
+               "SBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7J="), /* slack */
+        SIGNED(ORIGIN, "42", "SBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I"),
+        SIGNED(ORIGIN, "42", "SBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2"),
+        SIGNED(ORIGIN "\r", "42", ROOT),
+        SIGNED("sandgate example", "42", ROOT),
+        SIGNED("sandgate+log", "42", ROOT),
+        SIGNED("", "42", ROOT),
+        HEAD "\n" LINE(ORIGIN, "qEH6YA=="), /* a key id and nothing else */
+        HEAD "\n" LINE(ORIGIN, " qEH6YAAA"),
+        HEAD "\n" LINE("sandgate+log", "qEH6YAAA"),
+        HEAD "\n" LINE("\xc3\xa4", "qEH6YAAA"),
+        HEAD "\n- " ORIGIN " qEH6YAAA\n",
+        HEAD "\n" SIGNATURE "text\n",
+    };
+    start();
+    for (size_t i = 0; i < COUNT(malformed); i++) {
+        CASE("%zu: %s", i, malformed[i]);
+        EQ_INT(open_note(malformed[i], strlen(malformed[i])), NOTE_MALFORMED);
+    }
+    EQ_INT(open_note(note, strlen(note) - 1),
+           NOTE_MALFORMED); /* no newline at the end */
+    EQ_INT(open_note(note, strlen(note) + 1), NOTE_MALFORMED); /* a NUL behind it */
+}
+
+#define SHORT LINE(ORIGIN, "qEH6YAAA")
+#define OTHER_ID LINE(ORIGIN, "qEH6YQAA")
+#define OTHER_NAME LINE("sandgate.example/lo", "qEH6YAAA")
+#define GROWN SIGNED(ORIGIN, "43", ROOT)
+#define RENAMED SIGNED("sandgate.example/lag", "42", ROOT)
+
+/* Other signatures are passed over; name and id together make a key. */
+TEST(a_bad_signature_of_a_known_key_refuses_and_others_do_not_count)
 {
     static const struct {
         const char *text;
         enum note_check check;
     } cases[] = {
-        {note,                                                                               NOTE_GOOD         },
-        {HEAD "\n" OTHER SIGNATURE,                                                          NOTE_GOOD         }, /* other signatures are passed over */
-        {HEAD "\n" SIGNATURE OTHER,                                                          NOTE_GOOD         },
-        {HEAD "\n" OTHER,                                                                    NOTE_UNKNOWN_KEY  },
-        {HEAD "\n" SIGNATURE SIGNATURE,                                                      NOTE_GOOD         },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/log qEH6YAAA\n",                              NOTE_BAD_SIGNATURE},
-        {HEAD "\n" SIGNATURE "\xe2\x80\x94 sandgate.example/log qEH6YAAA\n",
-         NOTE_BAD_SIGNATURE                                                                                    },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/log qEH6YQAA\n",                              NOTE_UNKNOWN_KEY  },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/lo qEH6YAAA\n",                               NOTE_UNKNOWN_KEY  },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/log qEH6YA==\n",                              NOTE_MALFORMED    },
-        {HEAD "\n\xe2\x80\x94 sandgate.example/log  qEH6YAAA\n",                             NOTE_MALFORMED    },
-        {HEAD "\n- sandgate.example/log qEH6YAAA\n",                                         NOTE_MALFORMED    },
-        {HEAD "\n\xe2\x80\x94 sandgate+log qEH6YAAA\n",                                      NOTE_MALFORMED    },
-        {HEAD "\n\xe2\x80\x94 \xc3\xa4 qEH6YAAA\n",                                          NOTE_MALFORMED    },
-        {"",                                                                                 NOTE_MALFORMED    },
-        {HEAD,                                                                               NOTE_MALFORMED    },
-        {HEAD "\n",                                                                          NOTE_MALFORMED    },
-        {HEAD SIGNATURE,                                                                     NOTE_MALFORMED    },
-        {HEAD "\n\n" SIGNATURE,                                                              NOTE_MALFORMED    },
-        {HEAD "extension\n\n" SIGNATURE,                                                     NOTE_MALFORMED    },
-        {HEAD "\n" SIGNATURE "\n",                                                           NOTE_MALFORMED    },
-        {"\n" HEAD "\n" SIGNATURE,                                                           NOTE_MALFORMED    },
-        {"sandgate.example/"
-         "log\n042\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED                                                                                        },
-        {"sandgate.example/"
-         "log\n-1\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED                                                                                        },
-        {"sandgate.example/"
-         "log\n9223372036854775808\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl7"
-         "1HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED                                                                                        },
-        {"sandgate.example/"
-         "log\n43\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_BAD_SIGNATURE                                                                                    },
-        {"sandgate.example/"
-         "lag\n42\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_BAD_SIGNATURE                                                                                    },
-        {"sandgate.example/"
-         "log\n42\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7J=\n\n" SIGNATURE,
-         NOTE_MALFORMED                                                                                        }, /* bits that no encoder writes */
-        {"sandgate.example/"
-         "log\r\n42\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED                                                                                        },
-        {"sandgate "
-         "example\n42\nSBNJTRN+FjG7owHVrKtue7eqdM4RhdRWVl71HXN2d7I=\n\n" SIGNATURE,
-         NOTE_MALFORMED                                                                                        },
+        {HEAD "\n" SIGNATURE,           NOTE_GOOD         },
+        {HEAD "\n" OTHER SIGNATURE,     NOTE_GOOD         },
+        {HEAD "\n" SIGNATURE OTHER,     NOTE_GOOD         },
+        {HEAD "\n" SIGNATURE SIGNATURE, NOTE_GOOD         },
+        {HEAD "\n" OTHER,               NOTE_UNKNOWN_KEY  },
+        {HEAD "\n" OTHER_ID,            NOTE_UNKNOWN_KEY  },
+        {HEAD "\n" OTHER_NAME,          NOTE_UNKNOWN_KEY  },
+        {HEAD "\n" SHORT,               NOTE_BAD_SIGNATURE},
+        {HEAD "\n" SIGNATURE SHORT,     NOTE_BAD_SIGNATURE},
+        {GROWN,                         NOTE_BAD_SIGNATURE},
+        {RENAMED,                       NOTE_BAD_SIGNATURE},
     };
     start();
     for (size_t i = 0; i < COUNT(cases); i++) {
         CASE("%zu: %s", i, cases[i].text);
         EQ_INT(open_note(cases[i].text, strlen(cases[i].text)), cases[i].check);
     }
-    EQ_INT(open_note(note, strlen(note) - 1),
-           NOTE_MALFORMED); /* no newline at the end */
-    EQ_INT(open_note(note, strlen(note) + 1), NOTE_MALFORMED); /* a NUL behind it */
 }
 
 TEST(a_hundred_signatures_and_not_one_more)

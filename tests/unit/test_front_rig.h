@@ -388,7 +388,8 @@ RIG int rig_answer(int fd, bool with_body, struct buf *got, struct buf *out)
             return 0;
     buf_clear(out);
     OK(buf_add(out, got->data, size));
-    buf_drop(got, size);
+    memmove(got->data, got->data + size, got->size - size + 1); /* and the NUL */
+    got->size -= size;
     OK(text_starts(out->data, "HTTP/1.1 "));
     (void)text_format(digits, sizeof(digits), "%.3s", out->data + 9);
     OK(text_int(digits, 100, 599, &status));
