@@ -12,8 +12,8 @@ enum { POINTS = 16 };
 static struct point {
     const char *name;
     size_t size;
-    bool kill;
-    long left; /* fires when it counts down to zero; 0 fires always */
+    bool kill, counted;
+    long left; /* counted: fires when it gets to zero, once */
 } points[POINTS];
 static int count = -1;
 static long allocations_left = -1;
@@ -28,6 +28,7 @@ static void read_point(const char *text, size_t size)
     point->size = (size_t)(colon - text);
     point->kill = colon[1] == 'a';
     const char *second = memchr(colon + 1, ':', size - point->size - 1);
+    point->counted = second != NULL;
     point->left = second ? strtol(second + 1, NULL, 10) : 0;
 }
 
@@ -51,7 +52,8 @@ bool fault_at(const char *name)
         struct point *point = &points[i];
         if (strlen(name) != point->size || memcmp(name, point->name, point->size) != 0)
             continue;
-        if (point->left && __atomic_sub_fetch(&point->left, 1, __ATOMIC_RELAXED) != 0)
+        if (point->counted
+            && __atomic_sub_fetch(&point->left, 1, __ATOMIC_RELAXED) != 0)
             return false;
         if (point->kill)
             (void)kill(getpid(), SIGKILL);

@@ -28,7 +28,7 @@ static const struct tightness {
     {8, false}
 };
 
-enum { CUT_NAME = 48 };
+enum { CUT_NAME = 48, USUAL = 2048 /* bytes of most records: grown once */ };
 
 struct writing {
     struct writer w;
@@ -279,7 +279,8 @@ void record_start(const char *gateway, const char boot[static BOOT_DIGITS + 1])
 bool record_write(struct record *record, struct buf *out)
 {
     own_buf text = BUF(RECORD_MAX);
-    must(*process.boot); /* record_start was called */
+    (void)buf_reserve(&text, USUAL); /* a failure shows in what is written */
+    must(*process.boot);             /* record_start was called */
     must(record->type != RECORD_SYS || record->event);
     if (!record->wall_us)
         record->wall_us = clock_wall_us();

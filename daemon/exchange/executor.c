@@ -151,8 +151,13 @@ static enum err move_on(struct exchange *x, struct db *db, enum approval_event e
 {
     enum approval_state now;
     struct approval *approval = &x->approval;
-    enum err err = approvals_move(db, approval->id, approval->version, event, "policy",
-                                  why, clock_wall_ms(), &now);
+    const struct approval_move move = {.id = approval->id,
+                                       .version = approval->version,
+                                       .event = event,
+                                       .by = "policy",
+                                       .reason = why,
+                                       .now_ms = clock_wall_ms()};
+    enum err err = approvals_move(db, &move, &now);
     if (err)
         return err;
     approval->state = now;
@@ -189,8 +194,9 @@ static enum err begin_run(struct exchange *x, struct db *db)
     int64_t now_ms = clock_wall_ms();
     struct approval *approval = &x->approval;
     keys_id("run_", now_ms, x->run);
-    enum err err = approvals_claim(db, approval->id, approval->version, x->run, now_ms,
-                                   x->arena, &x->call);
+    const struct approval_move move = {
+        .id = approval->id, .version = approval->version, .now_ms = now_ms};
+    enum err err = approvals_claim(db, &move, x->run, x->arena, &x->call);
     if (err)
         return err;
     approval->state = APPROVAL_EXECUTING;

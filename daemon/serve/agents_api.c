@@ -67,8 +67,13 @@ struct reply agent_cancel(struct call *call, struct db *db)
     if (err)
         return reply_error(err, NULL);
     enum approval_state now;
-    err = approvals_move(db, found.id, found.version, EVENT_CANCEL, found.agent,
-                         "cancelled by the agent", call->now_ms, &now);
+    const struct approval_move move = {.id = found.id,
+                                       .version = found.version,
+                                       .event = EVENT_CANCEL,
+                                       .by = found.agent,
+                                       .reason = "cancelled by the agent",
+                                       .now_ms = call->now_ms};
+    err = approvals_move(db, &move, &now);
     if (err)
         return reply_error(err, approval_state_name(found.state));
     struct record record = {.type = RECORD_DECISION, .phase = PHASE_EVENT};

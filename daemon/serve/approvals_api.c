@@ -154,6 +154,20 @@ static enum err record_step(struct call *call, struct db *db,
     return log_append(db, &record, &receipt) ? ERR_STORE : ERR_OK;
 }
 
+/* `seen` is what the move is judged on: who lost the race hears of it. */
+static enum err move(struct call *call, struct db *db, const struct approval *seen,
+                     enum approval_event event, const char *reason,
+                     enum approval_state *now)
+{
+    const struct approval_move move = {.id = seen->id,
+                                       .version = seen->version,
+                                       .event = event,
+                                       .by = call->person.name,
+                                       .reason = reason,
+                                       .now_ms = call->now_ms};
+    return approvals_move(db, &move, now);
+}
+
 static enum err decide(struct call *call, struct db *db, const struct ballot *ballot,
                        enum approval_event event)
 {
@@ -162,8 +176,7 @@ static enum err decide(struct call *call, struct db *db, const struct ballot *ba
     struct approval fresh;
     enum err err = approvals_get(db, approval->id, call->arena, &fresh);
     if (!err)
-        err = approvals_move(db, approval->id, fresh.version, event, call->person.name,
-                             ballot->reason, call->now_ms, &now);
+        err = move(call, db, &fresh, event, ballot->reason, &now);
     if (!err)
         err = record_step(call, db, ballot, RECORD_DECISION, NULL, now);
     if (err)
@@ -250,9 +263,8 @@ struct reply approvals_settle_unknown(struct call *call, struct db *db)
     enum err err = approvals_get(db, call->args[0], call->arena, &ballot.approval);
     enum approval_state now;
     if (!err)
-        err = approvals_move(db, ballot.approval.id, ballot.approval.version,
-                             done ? EVENT_SETTLE_DONE : EVENT_SETTLE_FAILED,
-                             call->person.name, ballot.reason, call->now_ms, &now);
+        err = move(call, db, &ballot.approval,
+                   done ? EVENT_SETTLE_DONE : EVENT_SETTLE_FAILED, ballot.reason, &now);
     if (!err)
         err = record_step(call, db, &ballot, RECORD_SETTLED, NULL, now);
     if (err)

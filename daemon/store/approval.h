@@ -56,4 +56,13 @@ struct answer {
     const char *error_code; /* when the answer is our own: err_code, else NULL */
 };
 
+/* What is to happen to which version of which approval, by whom and why (or NULL). */
+struct approval_move {
+    const char *id;
+    int64_t version;
+    enum approval_event event;
+    const char *by, *reason;
+    int64_t now_ms;
+};
+
 #endif

@@ -97,18 +97,16 @@ static enum err shift(struct db *db, struct approval_row *row,
 /* A move needs little of the row, but its texts want a place for a moment. */
 enum { ROW_ARENA = 8 << 20 };
 
-/* NOLINTNEXTLINE(readability-function-size): the words that every move is told in */
-enum err approvals_move(struct db *db, const char *id, int64_t version,
-                        enum approval_event event, const char *by, const char *reason,
-                        int64_t now_ms, enum approval_state *now)
+enum err approvals_move(struct db *db, const struct approval_move *move,
+                        enum approval_state *now)
 {
     struct approval_row row;
     struct arena *arena = arena_new(ROW_ARENA);
-    enum err err = arena ? approval_row(db, id, arena, &row) : ERR_STORE;
-    if (!err && row.approval.version != version)
+    enum err err = arena ? approval_row(db, move->id, arena, &row) : ERR_STORE;
+    if (!err && row.approval.version != move->version)
         err = ERR_APPROVAL_MOVED;
     if (!err)
-        err = shift(db, &row, event, by, reason, now_ms);
+        err = shift(db, &row, move->event, move->by, move->reason, move->now_ms);
     if (!err)
         *now = row.approval.state;
     arena_free(arena);
@@ -123,21 +121,20 @@ enum err approvals_sealed(struct db *db, const char *id, struct arena *arena,
     return err ? err : approval_open_call(db, &row.approval, arena, call);
 }
 
-/* NOLINTNEXTLINE(readability-function-size): likewise */
-enum err approvals_claim(struct db *db, const char *id, int64_t version,
-                         const char *run, int64_t now_ms, struct arena *arena,
-                         struct sealed_call *call)
+enum err approvals_claim(struct db *db, const struct approval_move *move,
+                         const char *run, struct arena *arena, struct sealed_call *call)
 {
     struct approval_row row;
-    enum err err = approval_row(db, id, arena, &row);
+    enum err err = approval_row(db, move->id, arena, &row);
     if (!err
-        && (row.approval.version != version || row.approval.state != APPROVAL_APPROVED))
+        && (row.approval.version != move->version
+            || row.approval.state != APPROVAL_APPROVED))
         err = ERR_APPROVAL_MOVED;
     if (!err)
         err = approval_open_call(db, &row.approval, arena, call);
     if (!err)
-        err = shift(db, &row, EVENT_CLAIM, NULL, NULL, now_ms);
-    return err ? err : db_run(db, SQL_APPROVAL_RUN, IN(P(id), P(run)), NULL);
+        err = shift(db, &row, EVENT_CLAIM, NULL, NULL, move->now_ms);
+    return err ? err : db_run(db, SQL_APPROVAL_RUN, IN(P(move->id), P(run)), NULL);
 }
 
 enum err approvals_settle(struct db *db, const char *id, enum approval_event event,

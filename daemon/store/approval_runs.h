@@ -13,10 +13,11 @@ bool approval_due(const struct approval *approval);
 /* Other terms from here on: policy became stricter while it waited. */
 enum err approvals_set_verdict(struct db *db, const char *id, const char *verdict);
 
-/* approved -> executing under `run`; checks version, expiry (both clocks) and that the
- * sealed bytes still have the digest (ERR_INTERNAL otherwise, loudly). */
-enum err approvals_claim(struct db *db, const char *id, int64_t version,
-                         const char *run, int64_t now_ms, struct arena *arena,
+/* approved -> executing under `run` (the move's event is not looked at); checks
+ * version, expiry (both clocks) and that the sealed bytes still have the digest
+ * (ERR_INTERNAL otherwise, loudly). */
+enum err approvals_claim(struct db *db, const struct approval_move *move,
+                         const char *run, struct arena *arena,
                          struct sealed_call *call);
 
 /* The same bytes without claiming, to judge them again; ERR_INTERNAL when they were

@@ -66,9 +66,8 @@ enum err approvals_votes(struct db *db, const char *id, struct arena *arena,
                          struct vote votes[static APPROVAL_VOTES], size_t *count);
 
 /* Moves by the table of core/approval; anything else is ERR_APPROVAL_MOVED, and so is
- * every move but EVENT_EXPIRE past the deadline.  `by`, `reason` may be NULL. */
-enum err approvals_move(struct db *db, const char *id, int64_t version,
-                        enum approval_event event, const char *by, const char *reason,
-                        int64_t now_ms, enum approval_state *now);
+ * every move but EVENT_EXPIRE past the deadline. */
+enum err approvals_move(struct db *db, const struct approval_move *move,
+                        enum approval_state *now);
 
 #endif

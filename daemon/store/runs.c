@@ -74,7 +74,11 @@ static enum err lose_approval(struct db *db, const char *id, int64_t now_ms,
     if (err == ERR_NOT_FOUND || (!err && approval.state != APPROVAL_EXECUTING))
         return ERR_OK;
     if (!err)
-        err = approvals_move(db, id, approval.version, EVENT_LOSS, NULL, NULL, now_ms,
+        err = approvals_move(db,
+                             &(struct approval_move){.id = id,
+                                                     .version = approval.version,
+                                                     .event = EVENT_LOSS,
+                                                     .now_ms = now_ms},
                              &now);
     if (!err)
         *state = approval_state_name(now);

@@ -94,15 +94,17 @@ UNUSED static enum err do_get(struct db *db, void *context)
 UNUSED static enum err do_move(struct db *db, void *context)
 {
     struct held_job *job = context;
-    return approvals_move(db, job->id, job->version, job->event, job->by, job->reason,
-                          job->now_ms, &job->now);
+    const struct approval_move move = {job->id, job->version, job->event,
+                                       job->by, job->reason,  job->now_ms};
+    return approvals_move(db, &move, &job->now);
 }
 
 UNUSED static enum err do_claim(struct db *db, void *context)
 {
     struct held_job *job = context;
-    return approvals_claim(db, job->id, job->version, job->run, job->now_ms, job->arena,
-                           &job->opened);
+    const struct approval_move move = {
+        .id = job->id, .version = job->version, .now_ms = job->now_ms};
+    return approvals_claim(db, &move, job->run, job->arena, &job->opened);
 }
 
 UNUSED static enum err do_settle(struct db *db, void *context)
