@@ -2,12 +2,15 @@
 
 #include "base/clock.h"
 #include "base/embedded.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/must.h"
+#include "base/text.h"
 #include "exchange/world.h"
 #include "front/front.h"
 
+#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -27,6 +30,20 @@ static struct {
     uint64_t turns[WORKERS_MAX];
 } lanes = {.agents_fd = -1, .metrics_fd = -1, .admin_fd = -1};
 
+/* /run is empty after every boot. */
+static bool make_folder_of(const char *socket)
+{
+    char folder[CONFIG_TEXT], error[FILES_ERROR];
+    const char *slash = strrchr(socket, '/');
+    if (*socket != '/' || slash == socket)
+        return true;
+    (void)text_format(folder, sizeof(folder), "%.*s", (int)(slash - socket), socket);
+    if (folder_make(folder, 0755, error))
+        return true;
+    log_error("listen", "%s", error);
+    return false;
+}
+
 static int start_listening(const struct config *config)
 {
     char error[FRONT_ERROR];
@@ -38,6 +55,8 @@ static int start_listening(const struct config *config)
         {config->admin_socket,   &lanes.admin_fd  },
         {config->metrics_listen, &lanes.metrics_fd}
     };
+    if (!make_folder_of(config->admin_socket))
+        return LANES_EXIT_SYSTEM;
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (!*rows[i].address)
             continue;

@@ -240,16 +240,20 @@ test('SIGTERM with a hundred held clients: exit 0 within ten seconds, none lost'
 });
 
 test('many wait at once, and all are run when approved', async t => {
-  const { sim, gateway } = await rig(t, policyFile({ approval: { wait: '10m', wait_max: '10m' } }));
   const many = Number(process.env.SANDGATE_HELD ?? 500);
+  const { sim, gateway } = await rig(t, policyFile({ approval: { wait: '10m', wait_max: '10m' } }),
+    { limits: { agent_connections: many + 500 } });
   const calls = Array.from({ length: many }, (_, i) =>
     gateway.agent('POST', '/v2/sandboxes', { body: { templateID: 'base', metadata: { i: String(i) } } }));
   await eventually('all are held', async () =>
     (await gateway.admin('GET', '/status')).approvals.pending === many);
   assert.equal((await gateway.agent('GET', '/v2/sandboxes')).status, 200, 'others are served meanwhile');
-  const { approvals } = await gateway.admin('GET', '/approvals?state=pending&limit=1000');
-  for (let i = 0; i < approvals.length; i += 50)
-    await Promise.all(approvals.slice(i, i + 50).map(a => gateway.approve(a.id)));
+  for (;;) {
+    const { approvals } = await gateway.admin('GET', '/approvals?state=pending&limit=1000');
+    if (approvals.length === 0) break;
+    for (let i = 0; i < approvals.length; i += 50)
+      await Promise.all(approvals.slice(i, i + 50).map(a => gateway.approve(a.id)));
+  }
   const answers = await Promise.all(calls);
   assert.deepEqual([...new Set(answers.map(a => a.status))], [201]);
   assert.equal(new Set(answers.map(a => a.json.sandboxID)).size, many);
