@@ -8,12 +8,8 @@ import asyncio
 import json
 import sys
 
-from e2b import AsyncSandbox, AsyncTemplate, Sandbox, Template
-
-try:
-    from e2b import AsyncVolume, Volume
-except ImportError:
-    AsyncVolume = Volume = None
+from e2b import (AsyncSandbox, AsyncSecret, AsyncTemplate, AsyncVolume, Sandbox, Secret, Template,
+                 Volume)
 
 
 def options(job):
@@ -41,6 +37,9 @@ SYNC = {
     "volumeCreate": lambda j, o: Volume.create(j["name"], **o).volume_id,
     "volumeList": lambda j, o: len(Volume.list(**o)),
     "volumeDestroy": lambda j, o: Volume.destroy(j["id"], **o),
+    "secretCreate": lambda j, o: Secret.create(j["name"], "a-secret-value", **o).name,
+    "secretList": lambda j, o: len(Secret.list(**o).next_items()),
+    "secretDestroy": lambda j, o: Secret.destroy(j["id"], **o),
 }
 
 
@@ -76,6 +75,10 @@ ASYNC = {
     "volumeCreate": lambda j, o: attribute(AsyncVolume.create(j["name"], **o), "volume_id"),
     "volumeList": lambda j, o: size(AsyncVolume.list(**o)),
     "volumeDestroy": lambda j, o: AsyncVolume.destroy(j["id"], **o),
+    "secretCreate": lambda j, o: attribute(
+        AsyncSecret.create(j["name"], "a-secret-value", **o), "name"),
+    "secretList": lambda j, o: items(AsyncSecret.list(**o)),
+    "secretDestroy": lambda j, o: AsyncSecret.destroy(j["id"], **o),
 }
 
 

@@ -10,7 +10,8 @@ import { Simulator, Gateway, TOP, policyFile, allowAll, denyAll } from './harnes
 const PYTHON = path.join(TOP, 'build/venv/bin/python');
 const skip = existsSync(PYTHON) ? false : 'the Python SDK cannot be had here (no PyPI)';
 const HOLD = policyFile({ read: 'hold', rules: [{ id: 'all', decide: 'hold',
-  why: 'This test holds every call for a person.', match: { operations: ['*.*'] } }] });
+  why: 'This test holds every call for a person.', match: { operations: ['*.*',
+    'secret.create', 'secret.delete'] } }] });
 const DENY = { ...denyAll, rules: [{ ...denyAll.rules[0], match: { operations: ['*.*'] } }] };
 const text = value => assert.equal(typeof value, 'string');
 const yes = value => assert.equal(value, true);
@@ -23,7 +24,8 @@ const OPERATIONS = { list: { ok: number }, getInfo: { on: 'running', ok: text },
   snapshot: { on: 'running', ok: text }, fork: { on: 'running', ok: text },
   templateBuild: { chain: true, ok: text },
   templateExists: { ok: value => assert.equal(value, false), denied: /451: Denied by policy/ },
-  volumeCreate: { ok: text }, volumeList: { ok: number }, volumeDestroy: { on: 'volume', ok: yes } };
+  volumeCreate: { ok: text }, volumeList: { ok: number }, volumeDestroy: { on: 'volume', ok: yes },
+  secretCreate: { ok: text }, secretList: { ok: number }, secretDestroy: { on: 'secret', ok: yes } };
 
 let serial = 0;
 
@@ -51,6 +53,11 @@ async function prepare(sim, kind) {
   };
   if (!kind) return undefined;
   if (kind === 'volume') return (await ask('POST', '/volumes', { name: `v${++serial}` })).volumeID;
+  if (kind === 'secret') {
+    const name = `s${++serial}`;
+    await ask('POST', '/secrets', { name, value: 'x' });
+    return name;
+  }
   const { sandboxID } = await ask('POST', '/v2/sandboxes', { templateID: 'base', timeout: 600 });
   if (kind === 'paused') await ask('POST', `/sandboxes/${sandboxID}/pause`, {});
   return sandboxID;
