@@ -1,5 +1,6 @@
 #include "core/writer.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -90,6 +91,15 @@ void write_int(struct writer *w, const char *key, int64_t number)
 {
     put_key(w, key);
     buf_printf(w->out, "%lld", (long long)number);
+}
+
+void write_time(struct writer *w, const char *key, int64_t wall_ms)
+{
+    char at[25];
+    if (wall_ms <= 0)
+        return;
+    clock_rfc3339(wall_ms, at);
+    write_text(w, key, at);
 }
 
 void write_bool(struct writer *w, const char *key, bool value)

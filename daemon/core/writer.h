@@ -27,6 +27,7 @@ void write_close(struct writer *w, char bracket);                 /* '}' or ']' 
 void write_text(struct writer *w, const char *key, const char *text);
 void write_bytes(struct writer *w, const char *key, const char *text, size_t size);
 void write_int(struct writer *w, const char *key, int64_t number);
+void write_time(struct writer *w, const char *key, int64_t wall_ms); /* 0: left out */
 void write_bool(struct writer *w, const char *key, bool value);
 void write_null(struct writer *w, const char *key);
 void write_raw(struct writer *w, const char *key, const char *json); /* trusted JSON */

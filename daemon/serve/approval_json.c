@@ -1,16 +1,6 @@
 #include "serve/approval_json.h"
 
-#include "base/clock.h"
 #include "base/text.h"
-
-static void write_time(struct writer *w, const char *key, int64_t ms)
-{
-    char at[25];
-    if (ms <= 0)
-        return;
-    clock_rfc3339(ms, at);
-    write_text(w, key, at);
-}
 
 static const char *or_absent(const char *text)
 {

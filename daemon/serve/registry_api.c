@@ -1,5 +1,4 @@
 /* Agents, keys, environments, people: who may call and where calls go. */
-#include "base/clock.h"
 #include "base/must.h"
 #include "base/text.h"
 #include "core/policy.h"
@@ -52,15 +51,6 @@ static struct reply listed(struct buf *body, struct writer *w, enum err err)
         return reply_end(w, body);
     buf_free(body);
     return reply_error(err, NULL);
-}
-
-static void write_time(struct writer *w, const char *key, int64_t ms)
-{
-    char at[25];
-    if (!ms)
-        return;
-    clock_rfc3339(ms, at);
-    write_text(w, key, at);
 }
 
 /* ---- agents ---- */

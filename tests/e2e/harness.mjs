@@ -188,6 +188,20 @@ export class Gateway {
       (await this.open()).find(a => a.state === 'pending' && look(a)));
   }
   approve(id, fields = {}) { return this.admin('POST', `/approvals/${id}/approve`, fields); }
+  // Approves whatever comes up until the work is done.
+  async approving(work) {
+    let done = false;
+    const person = (async () => {
+      while (!done) {
+        for (const approval of await this.open())
+          if (approval.state === 'pending') await this.approve(approval.id).catch(error => {
+            if (error.status !== 409) throw error; // it moved meanwhile
+          });
+        await new Promise(resume => setTimeout(resume, 10));
+      }
+    })();
+    try { return await work; } finally { done = true; await person; }
+  }
   decline(id, reason = 'still in use') { return this.admin('POST', `/approvals/${id}/decline`, { reason }); }
   state(id, ...states) {
     return eventually(`${id} ${states}`, async () => {

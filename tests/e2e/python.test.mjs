@@ -71,20 +71,6 @@ async function rig(t, policy) {
   return { sim, gateway, python };
 }
 
-async function approving(gateway, work) {
-  let done = false;
-  const person = (async () => {
-    while (!done) {
-      for (const approval of await gateway.open())
-        if (approval.state === 'pending') await gateway.approve(approval.id).catch(error => {
-          if (error.status !== 409) throw error;
-        });
-      await new Promise(resume => setTimeout(resume, 10));
-    }
-  })();
-  try { return await work; } finally { done = true; await person; }
-}
-
 for (const flavour of ['sync', 'async']) {
   const each = async (t, sim, work) => {
     for (const [op, row] of Object.entries(OPERATIONS)) await t.test(op, async () => {
@@ -103,7 +89,7 @@ for (const flavour of ['sync', 'async']) {
   test(`Python ${flavour}: held, then approved in time`, { skip }, async t => {
     const { sim, gateway, python } = await rig(t, HOLD);
     await each(t, sim, async (job, row) => {
-      const answer = await approving(gateway, python.call(job));
+      const answer = await gateway.approving(python.call(job));
       assert.ok('ok' in answer, JSON.stringify(answer));
       row.ok(answer.ok);
     });

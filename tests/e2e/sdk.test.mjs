@@ -76,21 +76,6 @@ async function rig(t, policy) {
   return { sim, gateway };
 }
 
-// Approves whatever comes up until the work is done.
-async function approving(gateway, work) {
-  let done = false;
-  const person = (async () => {
-    while (!done) {
-      for (const approval of await gateway.open())
-        if (approval.state === 'pending') await gateway.approve(approval.id).catch(error => {
-          if (error.status !== 409) throw error;
-        });
-      await new Promise(resume => setTimeout(resume, 10));
-    }
-  })();
-  try { return await work; } finally { done = true; await person; }
-}
-
 const fails = (work, message) => assert.rejects(work, error => {
   assert.match(error.message, message);
   return true;
@@ -109,7 +94,7 @@ test('held calls that are approved in time return as if nothing had happened', a
   const { sim, gateway } = await rig(t, HOLD);
   for (const [key, row] of Object.entries(OPERATIONS)) await t.test(key, async () => {
     const id = await prepare(sim, row.on);
-    row.ok(await approving(gateway, row.call(gateway.sdk(), id, name(key.toLowerCase()))), id);
+    row.ok(await gateway.approving(row.call(gateway.sdk(), id, name(key.toLowerCase()))), id);
   });
   assert.equal((await gateway.verify()).code, 0);
 });
@@ -164,7 +149,7 @@ test('five parallel identical creates are five approvals and five sandboxes', as
   const { sim, gateway } = await rig(t, HOLD);
   const calls = Array.from({ length: 5 }, () =>
     Sandbox.create('base', { ...gateway.sdk(), timeoutMs: 60_000 }));
-  const sandboxes = await approving(gateway, Promise.all(calls));
+  const sandboxes = await gateway.approving(Promise.all(calls));
   assert.equal(new Set(sandboxes.map(s => s.sandboxId)).size, 5);
   assert.equal((await gateway.approvals()).length, 5);
   assert.equal((await sim.deliveries('POST', /^\/v2\/sandboxes$/)).length, 5);
