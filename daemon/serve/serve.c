@@ -190,21 +190,28 @@ static int hex_value(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* One character of a query value and how much of the text it took. */
+static char query_char(const char *text, size_t size, size_t *taken)
+{
+    int high = size > 2 && *text == '%' ? hex_value(text[1]) : -1;
+    int low = high >= 0 ? hex_value(text[2]) : -1;
+    *taken = low >= 0 ? 3 : 1;
+    if (low >= 0)
+        return (char)(unsigned char)(16 * high + low);
+    return *text == '+' ? ' ' : *text;
 }
 
 static const char *unescape(struct arena *arena, const char *text, size_t size)
 {
     char *out = arena_alloc(arena, size + 1), *to = out;
-    for (size_t i = 0; out && i < size; i++) {
-        bool escape = text[i] == '%' && i + 2 < size;
-        int high = escape ? hex_value(text[i + 1]) : -1;
-        int low = high >= 0 ? hex_value(text[i + 2]) : -1;
-        char plain = text[i] == '+' ? ' ' : text[i];
-        *to++ = low >= 0 ? (char)(16 * high + low) : plain;
-        i += low >= 0 ? 2 : 0;
-    }
+    size_t taken = 0;
+    for (size_t at = 0; out && at < size; at += taken)
+        *to++ = query_char(text + at, size - at, &taken);
     return out;
 }
 
