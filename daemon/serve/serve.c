@@ -203,7 +203,7 @@ static char query_char(const char *text, size_t size, size_t *taken)
     *taken = low >= 0 ? 3 : 1;
     if (low >= 0)
         return (char)(unsigned char)(16 * high + low);
-    return *text == '+' ? ' ' : *text;
+    return (char)(*text == '+' ? ' ' : *text);
 }
 
 static const char *unescape(struct arena *arena, const char *text, size_t size)
