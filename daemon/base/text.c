@@ -77,6 +77,21 @@ bool text_unhex(const char *hex, void *bytes, size_t size)
     return true;
 }
 
+static int any_hex_digit(char c)
+{
+    return hex_digit((char)(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c));
+}
+
+bool text_unpercent(const char *at, const char *end, char *out)
+{
+    int high = end - at >= 3 && *at == '%' ? any_hex_digit(at[1]) : -1;
+    int low = high >= 0 ? any_hex_digit(at[2]) : -1;
+    if (low < 0)
+        return false;
+    *out = (char)(unsigned char)(16 * high + low);
+    return true;
+}
+
 static const char base64_digits[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

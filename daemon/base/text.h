@@ -28,6 +28,9 @@ size_t text_measure(const char *format, va_list args)
 void text_hex(const void *bytes, size_t size, char *out);
 bool text_unhex(const char *hex, void *bytes, size_t size); /* exactly `size` bytes */
 
+/* The character that a %XX at `at` stands for (RFC 3986); false when it is none. */
+bool text_unpercent(const char *at, const char *end, char *out);
+
 /* Standard base64 with padding. Decoding returns false on any slack. */
 bool text_base64(struct buf *out, const void *bytes, size_t size);
 bool text_unbase64(struct buf *out, const char *text, size_t size);

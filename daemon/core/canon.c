@@ -51,23 +51,6 @@ enum err canon_target_form(struct canon *canon, const char *target)
     return ERR_OK;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-bool canon_unescape(const char *at, const char *end, char *out)
-{
-    if (end - at < 3 || *at != '%' || hex_value(at[1]) < 0 || hex_value(at[2]) < 0)
-        return false;
-    *out = (char)(hex_value(at[1]) << 4 | hex_value(at[2]));
-    return true;
-}
-
 static void digest_part(crypto_generichash_state *state, const void *bytes, size_t size)
 {
     unsigned char length[8];

@@ -15,9 +15,6 @@ enum err canon_target_form(struct canon *canon, const char *target);
 /* What the canonical form is before anything is known. */
 struct canon canon_blank(void);
 
-/* "%2f" at `at` -> '/'; false when it is no escape. */
-bool canon_unescape(const char *at, const char *end, char *out);
-
 /* The canonical query of `canon->route`. */
 enum err canon_query(struct canon *canon, const char *query, struct arena *arena);
 

@@ -29,7 +29,7 @@ static bool is_clean(const char *at, size_t size, struct arena *arena)
     size_t used = 0;
     for (; decoded && at < end; at++) {
         char c = *at;
-        if (c == '%' && !canon_unescape(at, end, &c))
+        if (c == '%' && !text_unpercent(at, end, &c))
             return false;
         at += *at == '%' ? 2 : 0;
         if ((unsigned char)c < ' ' || c == 0x7f)

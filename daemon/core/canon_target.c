@@ -25,7 +25,7 @@ struct segments {
 static enum err check_escape(struct canon *canon, const char *at, const char *end)
 {
     char c;
-    if (!canon_unescape(at, end, &c))
+    if (!text_unpercent(at, end, &c))
         return canon_refuse(canon, "a malformed escape in the path");
     if (c == '%')
         return canon_refuse(canon, "the path is encoded twice");
@@ -55,7 +55,7 @@ static bool has_escaped_slash(const char *at, size_t size)
 {
     char c;
     for (size_t i = 0; i < size; i++)
-        if (canon_unescape(at + i, at + size, &c) && c == '/')
+        if (text_unpercent(at + i, at + size, &c) && c == '/')
             return true;
     return false;
 }
@@ -153,7 +153,7 @@ static char *decode(const char *at, size_t size, struct arena *arena)
     size_t used = 0;
     for (size_t i = 0; out && i < size; i++) {
         char c = at[i];
-        if (canon_unescape(at + i, at + size, &c))
+        if (text_unpercent(at + i, at + size, &c))
             i += 2;
         out[used++] = c;
     }

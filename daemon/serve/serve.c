@@ -186,32 +186,16 @@ struct reply reply_end(struct writer *w, struct buf *body)
 
 /* ---- calls ---- */
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* One character of a query value and how much of the text it took. */
-static char query_char(const char *text, size_t size, size_t *taken)
-{
-    int high = size > 2 && *text == '%' ? hex_value(text[1]) : -1;
-    int low = high >= 0 ? hex_value(text[2]) : -1;
-    *taken = low >= 0 ? 3 : 1;
-    if (low >= 0)
-        return (char)(unsigned char)(16 * high + low);
-    return (char)(*text == '+' ? ' ' : *text);
-}
-
 static const char *unescape(struct arena *arena, const char *text, size_t size)
 {
+    const char *end = text + size;
     char *out = arena_alloc(arena, size + 1), *to = out;
-    size_t taken = 0;
-    for (size_t at = 0; out && at < size; at += taken)
-        *to++ = query_char(text + at, size - at, &taken);
+    for (const char *at = text; out && at < end; to++) {
+        bool escaped = text_unpercent(at, end, to);
+        if (!escaped)
+            *to = (char)(*at == '+' ? ' ' : *at);
+        at += escaped ? 3 : 1;
+    }
     return out;
 }
 

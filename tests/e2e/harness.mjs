@@ -211,8 +211,11 @@ export class Gateway {
   }
   records(query = '') { return this.admin('GET', `/audit?limit=1000${query}`).then(r => r.records); }
   cli(args, { input, env = {}, uid } = {}) {
+    // Another user may not look into the tree that this one was built in.
+    const program = uid ? path.join(this.folder, 'sandgate') : path.join(BUILD, 'sandgate');
+    if (uid) fs.copyFileSync(path.join(BUILD, 'sandgate'), program);
     return new Promise(resolve => {
-      const child = execFile(path.join(BUILD, 'sandgate'), ['--config',
+      const child = execFile(program, ['--config',
         path.join(this.folder, 'sandgate.json'), ...args], { uid,
         env: { PATH: process.env.PATH, HOME: this.folder, NO_COLOR: '1', ...env }, maxBuffer: 1 << 28 },
       (error, stdout, stderr) => resolve({ code: error ? error.code ?? error.signal : 0, stdout, stderr }));
