@@ -130,7 +130,7 @@ const char *head_status_line(struct head *head, const char *line, size_t size)
             return "the answer's status is not a number";
         status = status * 10 + (line[i] - '0');
     }
-    if (status < 100)
+    if (status < 100 || status > 599) /* RFC 9110: nothing else is a status */
         return "the answer's status is out of range";
     if (!is_clean(line, size))
         return "the answer's status line has control bytes";

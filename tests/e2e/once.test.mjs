@@ -24,6 +24,8 @@ const LOST = { // what the simulator does once it has read the whole request
   'answers garbage': { raw: Buffer.from('\x00\x01\x02 nonsense\r\n\r\n').toString('base64') },
   'floods interim answers': { interim: { count: 4000 } },
   'floods headers': { huge_headers: 400_000 },
+  'answers with a status that does not exist': { status: 600, effect: true },
+  'answers with 999': { status: 999, effect: true },
 };
 const CREATE = { method: 'POST', path: '^/v2/sandboxes$' };
 const body = { templateID: 'base' };
