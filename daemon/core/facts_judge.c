@@ -32,13 +32,24 @@ static bool has_items(const struct asking *asking, const char *name)
 
 /* ---- one function a risk, in the order of the table ---- */
 
-static bool ends_sandbox(const struct asking *asking)
+static bool under_floor(const struct asking *asking)
 {
     const struct fact *seconds = fact_named(asking->facts, "timeout_s");
-    return OPERATION("sandbox.kill")
-           || (OPERATION("sandbox.timeout")
-               && !(seconds && seconds->state == FACT_VALUE
-                    && seconds->number >= FLOOR_S));
+    return !(seconds && seconds->state == FACT_VALUE && seconds->number >= FLOOR_S);
+}
+
+/* A sandbox that is woken for a moment is gone with its snapshot when that is over.
+ * E2B's own default is no wish of the caller. */
+static bool wakes_to_end(const struct asking *asking)
+{
+    bool wakes = OPERATION("sandbox.connect") || OPERATION("sandbox.resume");
+    return wakes && facts_at(asking, "timeout") && under_floor(asking);
+}
+
+static bool ends_sandbox(const struct asking *asking)
+{
+    return OPERATION("sandbox.kill") || wakes_to_end(asking)
+           || (OPERATION("sandbox.timeout") && under_floor(asking));
 }
 
 static bool drops_memory(const struct asking *asking)
@@ -159,6 +170,7 @@ static bool raised(const struct asking *asking)
     bool keeps_memory = OPERATION("sandbox.pause") || OPERATION("sandbox.connect")
                         || OPERATION("sandbox.resume");
     return (OPERATION("sandbox.timeout") && ends_sandbox(asking))
+           || wakes_to_end(asking)
            || (OPERATION("sandbox.network") && clears_egress(asking))
            || (keeps_memory && truth(asking, "memory", false));
 }

@@ -83,8 +83,17 @@ static void hide_leaf(struct showing *showing, const char *name,
 
 static void show_text(struct showing *showing, const char *name, const char *text)
 {
-    if (has_room(showing, 1))
-        write_bytes(showing->w, name, text, cut(text, TEXT_MOST));
+    size_t size = strlen(text), kept = cut(text, TEXT_MOST);
+    own_buf marked = BUF(2 * TEXT_MOST);
+    if (!has_room(showing, 1))
+        return;
+    buf_add(&marked, text, kept);
+    if (kept < size) { /* two texts that differ behind the cut do not look alike */
+        char hash[32];
+        keys_hash_text(showing->hash_key, text, size, hash);
+        buf_printf(&marked, "... (%zu bytes, %s)", size, hash);
+    }
+    write_bytes(showing->w, name, marked.data ? marked.data : "", marked.size);
 }
 
 static void show_texts(struct showing *showing, const char *name,

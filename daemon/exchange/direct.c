@@ -74,7 +74,7 @@ enum err settle(struct exchange *x, struct db *db)
         return ERR_STORE;
     if (log_append_leaf(db, x->leaf.data, x->leaf.size, x->leaf_hash, &x->receipt))
         return ERR_STORE;
-    x->recorded = true;
+    x->recording = true;
     return ERR_OK;
 }
 

@@ -32,6 +32,8 @@ static void back_on_loop(struct task *task)
 {
     struct exchange *x = container_of(task, struct exchange, task);
     over(x, x->job.err);
+    x->recorded |= x->recording && !x->job.err;
+    x->recording = false;
     if (x->announces && !x->job.err)
         announce(&x->announcement);
     x->announces = false;

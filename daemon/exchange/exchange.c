@@ -99,9 +99,14 @@ static void abandon(struct exchange *x)
     engine_resume(x, x->err);
 }
 
+bool exchange_has_left(const struct exchange *x)
+{
+    return __atomic_load_n(&x->gone, __ATOMIC_RELAXED);
+}
+
 void exchange_gone(struct exchange *x)
 {
-    x->gone = true;
+    __atomic_store_n(&x->gone, true, __ATOMIC_RELAXED);
     if (x->parked.place)
         exchange_wake(x);
     else if (x->path[x->at].lane == UPSTREAM && x->transfer.read)

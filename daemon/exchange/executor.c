@@ -135,6 +135,18 @@ static bool old_terms(struct exchange *x, struct terms *terms)
     return doc && terms_read(doc_root(doc), x->arena, terms);
 }
 
+/* Who asked may have lost the right to since: then nobody asks any more. */
+static const char *lost_right(struct exchange *x, struct db *db)
+{
+    struct agent agent;
+    struct agent_key key;
+    if (agent_get(db, x->approval.agent, &agent) || agent.disabled)
+        return "its agent has been disabled";
+    if (key_get(db, x->approval.key_id, &key) || key.revoked_ms)
+        return "the key that it was asked with has been revoked";
+    return NULL;
+}
+
 /* Votes must meet the old terms and, where policy holds it now, the new ones too. */
 static bool still_approved(struct exchange *x, struct db *db)
 {
@@ -242,6 +254,9 @@ enum err claim(struct exchange *x, struct db *db)
         return err;
     }
     judge_again(x);
+    const char *lost = lost_right(x, db);
+    if (lost)
+        return move_on(x, db, EVENT_SUPERSEDE, lost);
     if (x->verdict.decision == DECIDE_DENY)
         return move_on(x, db, EVENT_SUPERSEDE,
                        x->verdict.why ? x->verdict.why : "denied now");

@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "exchange/inside.h"
 
-enum { EXECUTION_SLACK_MS = 10000 };
-
 /* How long this call stays open by itself. */
 static int64_t wait_ms(const struct exchange *x)
 {
@@ -127,6 +125,7 @@ enum err hold(struct exchange *x, struct db *db)
     const struct attach_query query = {.agent = x->identity->agent,
                                        .environment = x->identity->environment,
                                        .operation = x->canon.operation->name,
+                                       .skill = x->agent.skill ? x->agent.skill : "",
                                        .idempotency_key = x->agent.idempotency_key,
                                        .digest = x->digest,
                                        .waiter = x->waiter,
@@ -153,18 +152,13 @@ static void too_late(struct timer *timer)
     exchange_wake(container_of(timer, struct exchange, deadline));
 }
 
-/* Somebody is at work on it: E2B's own time, not the approver's. */
-static int64_t execution_deadline(void)
-{
-    return clock_mono_ms() + world.answer_ms + EXECUTION_SLACK_MS;
-}
-
 enum err park(struct exchange *x, struct db *db)
 {
     (void)db;
     x->deadline.fire = too_late;
+    x->wait_until_ms = clock_mono_ms() + wait_ms(x);
     timer_set(x->worker->loop, &x->deadline,
-              x->approval.state == APPROVAL_PENDING ? clock_mono_ms() + wait_ms(x)
+              x->approval.state == APPROVAL_PENDING ? x->wait_until_ms
                                                     : execution_deadline());
     parking_add(&x->worker->parking, &x->parked, x->approval.id);
     return ERR_OK;
@@ -222,7 +216,8 @@ enum err collect(struct exchange *x, struct db *db)
     enum err ending = ending_of(x->approval.state);
     bool finished = ending == ERR_OK || ending == ERR_OUTCOME_UNKNOWN;
     if (finished) /* whoever has left can still come back for it */
-        err = approvals_answer(db, id, !x->gone, now_ms, x->arena, &x->stored);
+        err = approvals_answer(db, id, !exchange_has_left(x), now_ms, x->arena,
+                               &x->stored);
     if (err)
         return err;
     if (ending)

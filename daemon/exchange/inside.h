@@ -67,7 +67,8 @@ struct exchange {
     char waiter[WAITER];
     struct parked parked;
     struct timer deadline;
-    bool gone; /* the client left */
+    int64_t wait_until_ms;
+    bool gone; /* the client left; atomic: the store asks too */
 
     /* run */
     char run[ID_TEXT], intent[RECORD_ID];
@@ -84,7 +85,7 @@ struct exchange {
     struct buf leaf;
     unsigned char leaf_hash[HASH];
     struct receipt receipt;
-    bool recorded;
+    bool recording, recorded; /* recorded: its commit has returned */
 
     /* local endpoints */
     struct call local;
@@ -138,6 +139,7 @@ STEP(collect);
 STEP(respond);     /* respond.c */
 STEP(local_route); /* local.c */
 STEP(local_parse);
+STEP(local_authorise);
 STEP(local_probe);
 STEP(local_handle);
 STEP(local_park);
@@ -149,5 +151,7 @@ STEP(run_announce);
 
 /* ---- waking.c ---- */
 void exchange_wake(struct exchange *x); /* a parked exchange looks again now */
+int64_t execution_deadline(void);
+bool exchange_has_left(const struct exchange *x); /* any lane */
 
 #endif

@@ -58,6 +58,12 @@ enum err local_parse(struct exchange *x, struct db *db)
     return x->err;
 }
 
+/* Before anything is asked of E2B on somebody's word; the handler's lane asks again. */
+enum err local_authorise(struct exchange *x, struct db *db)
+{
+    return serve_authorise(&x->local, db);
+}
+
 /* ---- the one read of E2B that an endpoint may ask for ---- */
 
 static void probed(struct transfer *transfer)

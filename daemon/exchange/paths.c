@@ -23,7 +23,7 @@ static bool if_held(const struct exchange *x)
 /* A client that has left, or a gateway that stops, waits for nobody. */
 static bool can_wait(const struct exchange *x)
 {
-    return !x->gone && !__atomic_load_n(&world.draining, __ATOMIC_RELAXED);
+    return !exchange_has_left(x) && !__atomic_load_n(&world.draining, __ATOMIC_RELAXED);
 }
 
 static bool if_waiting(const struct exchange *x)
@@ -135,12 +135,13 @@ const struct step local_path[] = {
     {"route",    FRONT, if_ok, local_route, 0},
     {"body",         INTAKE, if_ok, NULL, 0},
     {"parse",    FRONT, if_ok, local_parse, 0},
-    {"probe",     UPSTREAM, if_probes, local_probe, 0},
-    {"answer",         FRONT, on_front, local_handle, 0},
+    {"may it",     READER, if_probes, local_authorise, 0},
+    {"probe",         UPSTREAM, if_probes, local_probe, 0},
+    {"answer",     FRONT, on_front, local_handle, 0},
     {"read",     READER, on_reader, local_handle, 0},
-    {"change",     STORE, on_store, local_handle, 0},
-    {"wait",         PARKED, if_polls, local_park, 0},
-    {"read again",    READER, if_polled, local_handle, 0},
-    {"respond",     FRONT, always, local_respond, 0},
-    {0        },
+    {"change",         STORE, on_store, local_handle, 0},
+    {"wait",    PARKED, if_polls, local_park, 0},
+    {"read again",     READER, if_polled, local_handle, 0},
+    {"respond",         FRONT, always, local_respond, 0},
+    {0  },
 };

@@ -82,6 +82,6 @@ enum err record_add(struct exchange *x, struct db *db, struct record *record)
 {
     if (log_append(db, record, &x->receipt))
         return ERR_STORE;
-    x->recorded = true; /* said to the agent only once the job is done */
+    x->recording = true; /* said to the agent only once the job is done */
     return ERR_OK;
 }

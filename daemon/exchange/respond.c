@@ -29,7 +29,7 @@ static void add_receipt(struct exchange *x)
 
 static void add_approval(struct exchange *x)
 {
-    if (!x->approval.id)
+    if (!x->approval.id || !(x->marks & HELD)) /* else it was rolled back */
         return;
     add_header(x, "Sandgate-Approval", x->approval.id);
     add_header(x, "Sandgate-State", approval_state_name(x->approval.state));
@@ -125,9 +125,21 @@ static void respond_stored(struct exchange *x)
     }
 }
 
+/* It was sent, and its outcome could not be written down: never "try again". */
+static void admit_unknown(struct exchange *x)
+{
+    bool sent = (x->marks & BEGUN) && x->outcome != RUN_NOT_SENT;
+    if (!sent || (x->marks & SETTLED))
+        return;
+    x->err = ERR_OUTCOME_UNKNOWN;
+    x->recorded = false;
+    (void)text_copy(x->why, sizeof(x->why), x->run);
+}
+
 enum err respond(struct exchange *x, struct db *db)
 {
     (void)db;
+    admit_unknown(x);
     if (x->err)
         respond_error(x);
     else if (x->verdict.decision == DECIDE_HOLD)

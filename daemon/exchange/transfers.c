@@ -106,8 +106,21 @@ static void redact_answer(struct exchange *x)
     }
 }
 
+/* E2B must not tell an agent the key that it was asked with: same length, no key. */
+static void blot(struct buf *bytes, const char *key)
+{
+    size_t size = strlen(key);
+    char *at = bytes->data, *end = at ? at + bytes->size : NULL;
+    while (at && size && (at = memmem(at, (size_t)(end - at), key, size))) {
+        memset(at, '*', size);
+        at += size;
+    }
+}
+
 static void judge_answered(struct exchange *x)
 {
+    blot(&x->transfer.answer, x->target->e2b_key);
+    blot(&x->transfer.head, x->target->e2b_key);
     const struct transfer *transfer = &x->transfer;
     bool read = x->facts.effect == EFFECT_READ;
     if (!read && !believable(transfer)) {

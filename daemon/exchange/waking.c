@@ -7,6 +7,14 @@
 
 struct world world;
 
+enum { EXECUTION_SLACK_MS = 10000 };
+
+/* Somebody is at work on it: E2B's own time, not the approver's. */
+int64_t execution_deadline(void)
+{
+    return clock_mono_ms() + world.answer_ms + EXECUTION_SLACK_MS;
+}
+
 void exchange_wake(struct exchange *x)
 {
     timer_clear(x->worker->loop, &x->deadline);
@@ -39,9 +47,10 @@ static void hear(struct parked *parked, void *context)
         return;
     x->approval.state = news->state;
     if (news->state
-        != APPROVAL_PENDING) /* it is being done: wait for E2B, not people */
-        timer_set(x->worker->loop, &x->deadline,
-                  clock_mono_ms() + world.answer_ms + 10000);
+        == APPROVAL_PENDING) /* people again: as long as it would have waited */
+        timer_set(x->worker->loop, &x->deadline, x->wait_until_ms);
+    else if (news->run) /* it is being done: wait for E2B, not people */
+        timer_set(x->worker->loop, &x->deadline, execution_deadline());
 }
 
 static void tell(struct task *task)

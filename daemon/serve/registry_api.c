@@ -329,9 +329,10 @@ struct reply people_put(struct call *call, struct db *db)
     (void)text_copy(person.name, sizeof(person.name), name);
     (void)text_copy(person.roles, sizeof(person.roles), roles);
     enum err err = person_put(db, &person);
-    const char *detail =
-        arena_printf(call->arena, "{\"person\":\"%s\",\"roles\":\"%s\",\"uid\":%lld}",
-                     name, roles, (long long)person.uid);
+    const char *detail = arena_printf(
+        call->arena,
+        "{\"person\":\"%s\",\"roles\":\"%s\",\"uid\":%lld,\"disabled\":%s}", name,
+        roles, (long long)person.uid, person.disabled ? "true" : "false");
     if (!err)
         err = record_change(call, db, "person.put", detail);
     return err ? refuse(err, NULL) : people_index(call, db);

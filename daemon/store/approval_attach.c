@@ -71,7 +71,8 @@ static enum err by_digest(struct db *db, const struct attach_query *query,
     *how = ATTACH_NEW;
     db_start(db, sql,
              IN(BLOB(query->digest, CANON_DIGEST), P(query->agent),
-                P(query->environment), P(query->operation), P((int)NEWEST)));
+                P(query->environment), P(query->operation), P((int)NEWEST),
+                P(query->skill ? query->skill : "")));
     while (*how == ATTACH_NEW && next_candidate(db, sql, one))
         *how = judge(one, query);
     return db_end(db, sql);
@@ -106,11 +107,16 @@ enum err approvals_attach(struct db *db, const struct attach_query *query,
     enum attach met = ATTACH_NEW;
     bool keyed = query->idempotency_key && *query->idempotency_key;
     enum err err = (keyed ? by_key : by_digest)(db, query, &met, &one);
+    if (!err && keyed && met == ATTACH_NEW) { /* a fresh key is no way round a "no" */
+        err = by_digest(db, query, &met, &one);
+        met = met == ATTACH_COOLING ? met : ATTACH_NEW;
+    }
     if (!err && met != ATTACH_NEW)
         err = approvals_get(db, one.id, arena, &approval);
     if (!err && met != ATTACH_NEW && !same_call(&approval, query))
         met = ATTACH_MISMATCH; /* only a key can lead to another call */
-    if (!err && met == ATTACH_JOIN) {
+    if (!err && met == ATTACH_JOIN
+        && !waited_for(&one)) { /* one place, not taken over */
         approval.waiter = query->waiter;
         err = db_run(db, SQL_APPROVAL_WAIT, IN(P(one.id), P(query->waiter)), NULL);
     }

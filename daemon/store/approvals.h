@@ -24,7 +24,8 @@ enum attach {
 };
 
 struct attach_query {
-    const char *agent, *environment, *operation, *idempotency_key; /* NULL: by digest */
+    const char *agent, *environment, *operation, *skill,
+        *idempotency_key; /* NULL: by digest */
     const unsigned char *digest;
     const char *waiter; /* ours */
     int64_t now_ms, cooldown_ms;

@@ -50,3 +50,13 @@ test('a full disk', async t => {
   const verdict = await gateway.verify();
   assert.equal(verdict.code, 0, verdict.stdout + verdict.stderr);
 });
+
+test('a database or WAL that is taken away is noticed within seconds', async t => {
+  const sim = await Simulator.start();
+  t.after(() => sim.stop());
+  for (const file of ['sandgate.db', 'sandgate.db-wal']) {
+    const gateway = await Gateway.start({ sim, policy: allowAll });
+    fs.rmSync(path.join(gateway.folder, 'data', file));
+    await eventually(`${file} is missed`, () => gateway.child.exitCode === 74, 15_000);
+  }
+});

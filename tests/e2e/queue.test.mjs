@@ -259,3 +259,66 @@ test('many wait at once, and all are run when approved', async t => {
   assert.equal(new Set(answers.map(a => a.json.sandboxID)).size, many);
   assert.equal(await delivered(sim, 'POST', '/v2/sandboxes'), many);
 });
+
+test('a call whose agent or key lost its right meanwhile does not run', async t => {
+  const { sim, gateway } = await rig(t);
+  const wait0 = { headers: { 'Sandgate-Wait': '0' } };
+  for (const [what, lose] of [
+    ['revoked', key => gateway.admin('POST', `/keys/${key.slice(4, 12)}/revoke`, {})],
+    ['disabled', () => gateway.admin('POST', '/agents/other/disable', {})]]) {
+    if (what === 'revoked') await gateway.admin('POST', '/agents', { name: 'other', team: 'web' });
+    const key = await gateway.mint('other'), id = await seeded(sim);
+    const held = await gateway.agent('DELETE', `/sandboxes/${id}`, { key, ...wait0 });
+    await lose(key);
+    await gateway.approve(held.headers['sandgate-approval']);
+    const end = await gateway.state(held.headers['sandgate-approval'], 'superseded');
+    assert.match(end.decided_reason, new RegExp(what));
+    assert.equal(await delivered(sim, 'DELETE', `/sandboxes/${id}`), 0);
+  }
+});
+
+test('waking a sandbox for a moment is an end: held although writes are allowed', async t => {
+  const { sim, gateway } = await rig(t, policyFile({ write: 'allow' }));
+  for (const [target, timeout] of [['resume', 0], ['connect', 0], ['connect', 29]]) {
+    const id = await seeded(sim, 'paused');
+    const answer = await gateway.agent('POST', `/sandboxes/${id}/${target}`,
+      { body: { timeout }, headers: { 'Sandgate-Wait': '0' } });
+    assert.equal(answer.status, 423, `${target} ${timeout}`);
+    assert.equal((await gateway.approval(answer.headers['sandgate-approval'])).effect, 'destructive');
+  }
+  const id = await seeded(sim, 'paused');
+  assert.ok((await gateway.agent('POST', `/sandboxes/${id}/connect`, { body: { timeout: 300 } })).status < 300);
+});
+
+test('a second caller with the same Idempotency-Key takes nobody\'s place', async t => {
+  const { gateway } = await rig(t);
+  const headers = { 'Idempotency-Key': 'both' };
+  const first = gateway.agent('POST', '/v2/sandboxes', { ...create, headers });
+  const { id } = await gateway.pending();
+  await gateway.agent('POST', '/v2/sandboxes', { ...create, headers: { ...headers, 'Sandgate-Wait': '0' } });
+  await gateway.approve(id);
+  assert.equal((await first).status, 201);
+});
+
+test('a fresh Idempotency-Key is no way round a decline; another skill is another call', async t => {
+  const { gateway } = await rig(t);
+  const held = await gateway.agent('POST', '/v2/sandboxes', { ...create, headers: { 'Sandgate-Wait': '0' } });
+  const key = await gateway.mint('robot', { skills: '*' });
+  const other = await gateway.agent('POST', '/v2/sandboxes', { ...create, key,
+    headers: { 'Sandgate-Wait': '0', 'Sandgate-Skill': 'pr-tests' } });
+  assert.notEqual(other.headers['sandgate-approval'], held.headers['sandgate-approval']);
+  await gateway.decline(held.headers['sandgate-approval']);
+  const again = await gateway.agent('POST', '/v2/sandboxes', { ...create,
+    headers: { 'Sandgate-Wait': '0', 'Idempotency-Key': 'another' } });
+  assert.equal(again.status, 403, again.text);
+});
+
+test('nothing is asked of E2B for a person without the right to ask', async t => {
+  const { sim, gateway } = await rig(t);
+  fs.chmodSync(gateway.folder, 0o755);
+  fs.chmodSync(`${gateway.folder}/admin.sock`, 0o666);
+  const before = (await sim.requests()).length;
+  const { code } = await gateway.cli(['env', 'test', 'production'], { uid: NOBODY });
+  assert.notEqual(code, 0);
+  assert.equal((await sim.requests()).length, before);
+});

@@ -110,3 +110,16 @@ test('Sandgate refuses one of its own keys as an E2B key', async t => {
   await assert.rejects(gateway.admin('POST', '/environments', { name: 'two', base_url: sim.url,
     key: 'e2b_' + '0'.repeat(40) }), /422/);
 });
+
+test('E2B cannot make the gateway tell the real key', async t => {
+  const sim = await Simulator.start();
+  const gateway = await Gateway.start({ sim, policy: allowAll });
+  t.after(async () => { await gateway.stop(); await sim.stop(); });
+  for (const fault of [{ echo_key: true }, { body: `{"message":"${sim.key}"}` },
+    { headers: [['X-E2B-Trace-ID', sim.key]] }, { html_error: true, body: sim.key }])
+    for (const [method, body] of [['GET', undefined], ['POST', { templateID: 'base' }]]) {
+      await sim.fault({ method, path: '^/v2/sandboxes' }, fault);
+      const answer = await gateway.agent(method, '/v2/sandboxes', { body });
+      assert.ok(!JSON.stringify([answer.headers, answer.text]).includes(sim.key), JSON.stringify(fault));
+    }
+});

@@ -149,6 +149,7 @@ static enum attach attach(struct meeting *meeting, int64_t now_ms)
     query->agent = query->agent ? query->agent : "a1";
     query->environment = "production";
     query->operation = query->operation ? query->operation : "sandbox.kill";
+    query->skill = query->skill ? query->skill : "fleet-hygiene";
     query->digest = query->digest ? query->digest : digest;
     query->waiter = query->waiter ? query->waiter : "";
     query->now_ms = now_ms;
@@ -322,8 +323,10 @@ TEST(an_idempotency_key_makes_the_match_explicit)
             {.query = {.idempotency_key = "key-1", .operation = "sandbox.pause"}},
             {.query = {.idempotency_key = "key-2"}},
             {.query = {.idempotency_key = "key-1", .agent = "a2"}}};
-        static const enum attach want[] = {ATTACH_MISMATCH, ATTACH_MISMATCH, ATTACH_NEW,
-                                           ATTACH_NEW};
+        /* a fresh key is no way round a "no" */
+        bool cools = cases[i].state == APPROVAL_DECLINED;
+        const enum attach want[] = {ATTACH_MISMATCH, ATTACH_MISMATCH,
+                                    cools ? ATTACH_COOLING : ATTACH_NEW, ATTACH_NEW};
         for (size_t n = 0; n < COUNT(elsewhere); n++) {
             EQ_INT(attach(&elsewhere[n], t0 + 1), want[n]);
             arena_free(elsewhere[n].arena);

@@ -8,6 +8,7 @@
 #include "store/log.h"
 #include "store/tree/signer.h"
 
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -211,11 +212,26 @@ void commit_checkpoint(struct commit *commit, bool last)
         commit_die("the WAL cannot be moved into the database");
 }
 
+/* Neither is taken away nor cut while it is ours: SQLite would write on into nowhere.
+ */
+static bool wal_is_there(struct commit *commit)
+{
+    struct stat now;
+    const char *path =
+        sqlite3_filename_wal(sqlite3_db_filename(commit->db.handle, "main"));
+    if (stat(path, &now) != 0)
+        return false; /* it is there since the first commit of this start */
+    bool same = commit->wal_inode == 0
+                || (commit->wal_inode == now.st_ino && now.st_size >= commit->wal_size);
+    commit->wal_inode = now.st_ino;
+    commit->wal_size = now.st_size;
+    return same;
+}
+
 bool commit_file_is_there(struct commit *commit)
 {
     int moved = 0;
-    return sqlite3_file_control(commit->db.handle, "main", SQLITE_FCNTL_HAS_MOVED,
-                                &moved)
-               == SQLITE_OK
-           && !moved;
+    int code =
+        sqlite3_file_control(commit->db.handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return code == SQLITE_OK && !moved && wal_is_there(commit);
 }

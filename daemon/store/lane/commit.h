@@ -17,7 +17,8 @@ struct commit {
     struct head durable;
     struct buf note; /* a signed checkpoint that is not stored yet */
     uint64_t note_size;
-    int64_t took_us;
+    uint64_t wal_inode; /* 0: not looked at yet */
+    int64_t wal_size, took_us;
     uint64_t batches;
 };
 
