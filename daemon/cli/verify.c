@@ -113,6 +113,9 @@ static void put_report(struct call *call, const struct audit_report *report)
             (long long)report->first_bad, (long long)report->bad_end);
     put(call, "  %llu records read; the newest good signature is over the first %llu\n",
         (unsigned long long)report->records, (unsigned long long)report->size);
+    if (report->first > 0 || report->end < report->size)
+        put(call, "  a part of the log: records %llu to %llu\n",
+            (unsigned long long)report->first, (unsigned long long)report->end - 1);
     if (report->intents_open)
         put(call, "  %u calls were begun and their end is not told\n",
             report->intents_open);

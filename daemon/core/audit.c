@@ -58,7 +58,12 @@ static void meet_since(struct audit *audit)
 
 static void finish_since(struct audit *audit)
 {
-    uint64_t size = audit->since.size;
+    uint64_t size = audit->since.size, end = audit->walk.end;
+    if (audit->has_since && end < size && end <= audit->walk.at)
+        findings_add(&audit->findings, AUDIT_UNVERIFIABLE,
+                     "your checkpoint covers %llu records, the export ends with record "
+                     "%llu: ask for the rest",
+                     number(size), number(end) - 1);
     if (!audit->has_since || audit->since_met)
         return;
     if (size > audit->walk.at)
@@ -287,6 +292,8 @@ static bool begin(struct audit *audit, const struct audit_input *input)
         return false;
     }
     walk_start(&audit->walk, &audit->findings, audit->line.first, audit->line.end);
+    audit->report->first = audit->line.first;
+    audit->report->end = audit->line.end;
     story_start(&audit->story, &audit->findings, audit->line.first > 0);
     meet_since(audit);
     return true;

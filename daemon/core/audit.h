@@ -37,6 +37,7 @@ struct audit_input {
 struct audit_report {
     enum audit_verdict verdict; /* the gravest, in the order of the enum */
     uint64_t records, size;     /* records read; size of the newest good checkpoint */
+    uint64_t first, end;        /* the export is of [first, end): maybe a part */
     /* The first record that is not as signed is in [first_bad, bad_end): one record
      * when the leaf hashes tell which. -1: none, or not to be told. */
     int64_t first_bad, bad_end;

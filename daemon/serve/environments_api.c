@@ -146,7 +146,8 @@ struct reply environments_add(struct call *call, struct db *db)
         return reply_error(ERR_BAD_FIELD, url_rule);
     bad = key_refusal(call, asked.key);
     if (bad)
-        return reply_error(ERR_UPSTREAM_KEY, bad);
+        return reply_error(
+            call->probe.status ? ERR_UPSTREAM_KEY : ERR_UPSTREAM_UNREACHABLE, bad);
     hint_of(asked.key, row.key_hint);
     enum err err = environment_add(db, &row, asked.key);
     const char *detail =
@@ -167,7 +168,8 @@ struct reply environments_key(struct call *call, struct db *db)
         return reply_error(ERR_BAD_FIELD, bad);
     bad = key_refusal(call, asked.key);
     if (bad)
-        return reply_error(ERR_UPSTREAM_KEY, bad);
+        return reply_error(
+            call->probe.status ? ERR_UPSTREAM_KEY : ERR_UPSTREAM_UNREACHABLE, bad);
     hint_of(asked.key, hint);
     enum err err = environment_set_key(db, call->args[0], asked.key, hint);
     const char *detail =

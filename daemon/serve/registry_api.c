@@ -211,6 +211,8 @@ struct reply keys_add(struct call *call, struct db *db)
     enum err err = key_add(db, &key, text);
     if (!err)
         err = record_change(call, db, "key.add", key_detail(call, &key, NULL));
+    if (err == ERR_NOT_FOUND)
+        return refuse(err, "the agent or the environment is not there");
     return err ? refuse(err, NULL) : fresh_key(&key, text);
 }
 

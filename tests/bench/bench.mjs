@@ -74,8 +74,8 @@ function wrk(system, connections, method) {
   const text = execFileSync('wrk', ['-t1', `-c${connections}`, `-d${SECONDS}s`, '--latency', '-H', `X-API-Key: ${gateway.key}`,
     ...(method === 'POST' ? ['-s', path.join(TOP, 'tests/bench/post.lua')] : []), `${system.url}/v2/sandboxes`], { encoding: 'utf8' });
   const requests = Number(/(\d+) requests in/.exec(text)[1]);
-  return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)[1]), p50: unit(/50%\s+(\S+)/.exec(text)[1]),
-    p99: unit(/99%\s+(\S+)/.exec(text)[1]), cpu: (cpuOf(system.pids) - before) * 1e6 / requests,
+  return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)[1]), p50: unit(/^\s+50%\s+(\S+)/m.exec(text)[1]),
+    p99: unit(/^\s+99%\s+(\S+)/m.exec(text)[1]), cpu: (cpuOf(system.pids) - before) * 1e6 / requests,
     errors: Number(/Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1] ?? 0) };
 }
 

@@ -14,7 +14,12 @@ export const BUILD = path.resolve(TOP, process.env.SANDGATE_BUILD ?? 'build/rele
 const PATIENCE_MS = Number(process.env.SANDGATE_PATIENCE_MS ?? 60000);
 const live = new Set();
 
-process.on('exit', () => { for (const child of live) child.kill('SIGKILL'); });
+const folders = new Set(); // SANDGATE_KEEP leaves them for a look
+process.on('exit', () => {
+  for (const child of live) child.kill('SIGKILL');
+  if (!process.env.SANDGATE_KEEP)
+    for (const folder of folders) fs.rmSync(folder, { recursive: true, force: true });
+});
 
 export function realKey() { return 'e2b_' + randomBytes(20).toString('hex'); }
 
@@ -109,6 +114,7 @@ export class Gateway {
     const gateway = new Gateway();
     gateway.sim = sim;
     gateway.folder = folder ?? fs.mkdtempSync(path.join(os.tmpdir(), 'sandgate-'));
+    folders.add(gateway.folder);
     gateway.files(policy, config, !folder);
     await gateway.launch(env, wrap, patience);
     if (setUp && !folder) await gateway.setUp();
