@@ -11,6 +11,7 @@
 enum {
     BUDGET = 24 << 10, /* a record and a card must have room for the rest */
     TEXT_MOST = 512,
+    MARKED_MOST = 1024, /* a cut text and what it was */
     NAME_MOST = 160,
     ITEMS_MOST = 64,
     VALUE_MOST = 16 << 20
@@ -84,7 +85,7 @@ static void hide_leaf(struct showing *showing, const char *name,
 static void show_text(struct showing *showing, const char *name, const char *text)
 {
     size_t size = strlen(text), kept = cut(text, TEXT_MOST);
-    own_buf marked = BUF(2 * TEXT_MOST);
+    own_buf marked = BUF(MARKED_MOST);
     if (!has_room(showing, 1))
         return;
     buf_add(&marked, text, kept);
